@@ -1,0 +1,104 @@
+// Content identity: what a KV slot holds is named by *what it is*, not by who owns it.
+//
+// A node of the trie names one exact token prefix: the path from the root to the node. A node covers the
+// token positions [begin, end) that follow its parent's. The content of position p of a sequence with tip
+// node t is named by (at(t, p), p): two sequences hold the same content at p exactly when these are equal.
+// Since a node names its whole prefix, equality at p implies equality at every earlier position. So one
+// (tip, position) pair describes a page that spans several nodes.
+//
+// Nodes come from the block hashes of a trace (equal label below equal parent = equal node), from shared
+// prefixes of a synthetic workload, or are unique (a request's own tail, its output, a placeholder).
+// One trie serves one deployment: contents of different models are never equal. A cache salt is a node of
+// zero tokens below the root.
+//
+// Nodes are counted: children, requests, cached runs and written pages hold references; a node without
+// any is recycled. So memory follows what is held, not the length of the trace.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/engine/id.hpp"
+
+namespace handoff {
+
+using ContentNode = Id<struct ContentNodeTag>;
+
+class ContentTrie {
+ public:
+  static constexpr ContentNode kRoot{0};
+
+  ContentTrie();
+
+  // The child of `parent` with this label and length, made if absent. tokens >= 0. A new node has no
+  // reference: acquire() it (or make a child) before the next release().
+  ContentNode extend(ContentNode parent, std::uint64_t label, std::int64_t tokens);
+  // A new child that nothing else will ever equal. tokens >= 0.
+  ContentNode extend_unique(ContentNode parent, std::int64_t tokens);
+
+  void acquire(ContentNode node);
+  // Recycles the node, and then its ancestors, when no reference is left.
+  void release(ContentNode node);
+
+  [[nodiscard]] ContentNode parent(ContentNode node) const;
+  [[nodiscard]] std::int64_t begin(ContentNode node) const;
+  [[nodiscard]] std::int64_t end(ContentNode node) const;
+  // The node on the path to `tip` that covers `position`. Requires 0 <= position < end(tip).
+  [[nodiscard]] ContentNode at(ContentNode tip, std::int64_t position) const;
+  // Number of leading positions at which the two sequences hold the same content.
+  [[nodiscard]] std::int64_t common_tokens(ContentNode a, ContentNode b) const;
+  // Live nodes, without the root.
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  struct Node {
+    std::uint32_t parent = 0;
+    std::uint32_t references = 0;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::uint64_t label = 0;
+    bool unique = false;
+    bool live = false;
+  };
+  struct ChildKey {
+    std::uint32_t parent;
+    std::uint64_t label;
+    std::int64_t tokens;
+    friend bool operator==(const ChildKey&, const ChildKey&) = default;
+  };
+  struct ChildKeyHash {
+    std::size_t operator()(const ChildKey& key) const;
+  };
+
+  std::uint32_t make(std::uint32_t parent, std::uint64_t label, std::int64_t tokens, bool unique);
+
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> free_;
+  // Looked up, never iterated.
+  std::unordered_map<ChildKey, std::uint32_t, ChildKeyHash> children_;
+};
+
+// The path to one tip laid out for look-up by position: nodes in order with the position each ends at.
+// Holds no references: the owner keeps the tip alive. Zero-length nodes are left out.
+class ContentPath {
+ public:
+  ContentPath() = default;
+  ContentPath(const ContentTrie& trie, ContentNode tip);
+
+  [[nodiscard]] std::int64_t tokens() const { return steps_.empty() ? 0 : steps_.back().end; }
+  // Requires 0 <= position < tokens().
+  [[nodiscard]] ContentNode at(std::int64_t position) const;
+
+  struct Step {
+    ContentNode node;
+    std::int64_t end;
+  };
+  [[nodiscard]] std::span<const Step> steps() const { return steps_; }
+
+ private:
+  std::vector<Step> steps_;
+};
+
+}  // namespace handoff

@@ -1,0 +1,59 @@
+// Shadow memory of one (node, rank, group): what every page slot holds, and since which write.
+//
+// A page is a short list of runs, sorted by slot, not overlapping; slots between runs were never written
+// (or were zeroed). Almost every page has one run, which is stored in place.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/memory/content.hpp"
+#include "models/memory/page_pool.hpp"
+#include "models/memory/provenance.hpp"
+
+namespace handoff {
+
+// Slots [begin, end) hold the content of positions [position, position + end - begin) of a sequence whose
+// prefix up to the last of these positions is named by `tip`: tip covers position + end - begin - 1 (it
+// may end later).
+struct ContentRun {
+  std::uint16_t begin = 0;
+  std::uint16_t end = 0;
+  bool tainted = false;  // computed by a request that had read wrong content
+  ContentNode tip;
+  std::int64_t position = 0;
+  RecordId write;
+  PageIndex source_page = kNoPage;  // for copies: the page it came from
+
+  [[nodiscard]] std::int32_t tokens() const { return end - begin; }
+};
+
+class ShadowPlane {
+ public:
+  ShadowPlane() = default;
+  ShadowPlane(std::uint32_t pages, std::int32_t page_tokens);
+
+  // Overlays the run: what it covers is replaced, older runs are cut. A run that continues its left
+  // neighbour (same write, same taint, same source page, adjoining slots and positions, and the
+  // neighbour's tip is on the path of the new tip) is merged with it. References to tip and write are
+  // taken, those of replaced runs dropped.
+  void write(PageIndex page, const ContentRun& run, ContentTrie& trie, ProvenanceLog& log);
+  // The page holds nothing any more.
+  void clear(PageIndex page, ContentTrie& trie, ProvenanceLog& log);
+  void clear_all(ContentTrie& trie, ProvenanceLog& log);
+
+  [[nodiscard]] std::span<const ContentRun> runs(PageIndex page) const;
+  [[nodiscard]] std::int32_t page_tokens() const { return page_tokens_; }
+  [[nodiscard]] std::uint32_t pages() const { return static_cast<std::uint32_t>(first_.size()); }
+
+ private:
+  // Runs of a page: first_[page] alone when overflow_of_[page] is none, else all of them there.
+  std::vector<ContentRun> first_;
+  std::vector<std::uint32_t> overflow_of_;
+  std::vector<std::vector<ContentRun>> overflow_;
+  std::vector<std::uint32_t> overflow_free_;
+  std::int32_t page_tokens_ = 1;
+};
+
+}  // namespace handoff
