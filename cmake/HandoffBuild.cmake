@@ -4,7 +4,9 @@ add_library(handoff_flags INTERFACE)
 target_compile_options(handoff_flags INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -Wswitch-enum -Wnon-virtual-dtor -Wundef
   # Contraction would make floating-point results depend on the machine the compiler targets.
-  -ffp-contract=off)
+  -ffp-contract=off
+  # Messages of failed checks name files from the repository's root, whatever folder it lies in.
+  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 if(HANDOFF_WERROR)
   target_compile_options(handoff_flags INTERFACE -Werror)
 endif()

@@ -17,9 +17,9 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "models/memory/index_table.hpp"
 #include "sim/engine/id.hpp"
 
 namespace handoff {
@@ -39,7 +39,7 @@ class ContentTrie {
   ContentNode extend_unique(ContentNode parent, std::int64_t tokens);
 
   void acquire(ContentNode node);
-  // Recycles the node, and then its ancestors, when no reference is left.
+  // Requires a reference to drop. Recycles the node, and then its ancestors, when no reference is left.
   void release(ContentNode node);
 
   [[nodiscard]] ContentNode parent(ContentNode node) const;
@@ -53,8 +53,13 @@ class ContentTrie {
   [[nodiscard]] std::size_t size() const;
 
  private:
+  // `jump` names an ancestor so that any ancestor is reached in O(log depth) steps (Myers, "An
+  // applicative random-access stack", 1983): one word a node, set once. A node outlives its
+  // descendants, so it never dangles.
   struct Node {
     std::uint32_t parent = 0;
+    std::uint32_t jump = 0;
+    std::uint32_t depth = 0;
     std::uint32_t references = 0;
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -62,22 +67,17 @@ class ContentTrie {
     bool unique = false;
     bool live = false;
   };
-  struct ChildKey {
-    std::uint32_t parent;
-    std::uint64_t label;
-    std::int64_t tokens;
-    friend bool operator==(const ChildKey&, const ChildKey&) = default;
-  };
-  struct ChildKeyHash {
-    std::size_t operator()(const ChildKey& key) const;
-  };
 
+  [[nodiscard]] bool live(ContentNode node) const {
+    return node.value < nodes_.size() && nodes_[node.value].live;
+  }
   std::uint32_t make(std::uint32_t parent, std::uint64_t label, std::int64_t tokens, bool unique);
+  void recycle(std::uint32_t index);
+  [[nodiscard]] std::uint32_t ancestor_at_depth(std::uint32_t index, std::uint32_t depth) const;
 
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> free_;
-  // Looked up, never iterated.
-  std::unordered_map<ChildKey, std::uint32_t, ChildKeyHash> children_;
+  IndexTable children_;  // labelled nodes by (parent, label, tokens)
 };
 
 // The path to one tip laid out for look-up by position: nodes in order with the position each ends at.

@@ -1,7 +1,8 @@
 // Shadow memory of one (node, rank, group): what every page slot holds, and since which write.
 //
 // A page is a short list of runs, sorted by slot, not overlapping; slots between runs were never written
-// (or were zeroed). Almost every page has one run, which is stored in place.
+// (or were zeroed). Almost every page has one run, which is stored in place. Runs are as long as they can
+// be: what one write after another left is the same as if it had been one write.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,10 @@ struct ContentRun {
 class ShadowPlane {
  public:
   ShadowPlane() = default;
+  // 0 < page_tokens <= 65535: slots are 16-bit.
   ShadowPlane(std::uint32_t pages, std::int32_t page_tokens);
 
-  // Overlays the run: what it covers is replaced, older runs are cut. A run that continues its left
+  // Overlays the run (not empty): what it covers is replaced, older runs are cut. A run that continues its left
   // neighbour (same write, same taint, same source page, adjoining slots and positions, and the
   // neighbour's tip is on the path of the new tip) is merged with it. References to tip and write are
   // taken, those of replaced runs dropped.
@@ -48,11 +50,19 @@ class ShadowPlane {
   [[nodiscard]] std::uint32_t pages() const { return static_cast<std::uint32_t>(first_.size()); }
 
  private:
-  // Runs of a page: first_[page] alone when overflow_of_[page] is none, else all of them there.
+  // A page of several runs: its entry in first_ is marked by begin > end, and source_page says which of
+  // overflow_ holds them all.
+  [[nodiscard]] static bool overflows(const ContentRun& first) { return first.begin > first.end; }
+  [[nodiscard]] static bool continues(const ContentRun& left, const ContentRun& right,
+                                      const ContentTrie& trie);
+  void overlay(ContentRun& first, const ContentRun& run, ContentTrie& trie, ProvenanceLog& log);
+  void append_merged(const ContentRun& run, const ContentTrie& trie);
+  void store_scratch(ContentRun& first);
+
   std::vector<ContentRun> first_;
-  std::vector<std::uint32_t> overflow_of_;
   std::vector<std::vector<ContentRun>> overflow_;
   std::vector<std::uint32_t> overflow_free_;
+  std::vector<ContentRun> scratch_;
   std::int32_t page_tokens_ = 1;
 };
 

@@ -61,6 +61,19 @@ enum class HandoffOrder : std::uint8_t {
 
 enum class RetractOrder : std::uint8_t { fewest_output_first, latest_arrival_first };
 
+// When pages of an aborted or failed room return to their pool.
+enum class AbortRelease : std::uint8_t {
+  at_once,
+  when_drained,  // not before every posted operation on them has ended (35049); decode waits for prefill's
+                 // word or a cap, prefill for its own transfer
+};
+
+// What a late Success for a room that is no longer known does (sglang common/conn.py update_status).
+enum class LateNotice : std::uint8_t {
+  recreates_room,  // the entry is made anew: the next request with that room number meets it
+  ignored,
+};
+
 // Comparisons before decode commits a finished transfer. Room: the aux slot carries the room number.
 struct CommitChecks {
   bool room = true;       // aux record must name this room (17430); a zero room means "not yet"
@@ -94,6 +107,11 @@ struct EnginePolicy {
   CommitChecks commit;
   NoticeCount notice_count = NoticeCount::distinct_ranks;
   RankAgreement rank_agreement = RankAgreement::all_reduce;
+  LateNotice late_notice = LateNotice::ignored;
+
+  // After an abort or a failure
+  AbortRelease abort_release = AbortRelease::when_drained;
+  TimeNs drain_cap_ns = 30 * kSecond;  // decode releases after this long without prefill's word
 
   // Memory
   std::int64_t page_tokens = 64;

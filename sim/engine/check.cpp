@@ -4,9 +4,9 @@
 
 namespace handoff {
 
-void check_failed(const char* condition, const std::string& message, std::source_location where) {
-  throw InternalError(fmt::format("{}:{}: broken invariant of the simulator: {} ({})",
-                                  where.file_name(), where.line(), message, condition));
+void check_failed(const char* condition, const std::string& message, const char* file, int line) {
+  throw InternalError(fmt::format("{}:{}: broken invariant of the simulator: {} ({})", file, line,
+                                  message, condition));
 }
 
 }  // namespace handoff

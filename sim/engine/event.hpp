@@ -2,14 +2,15 @@
 //
 // Events are applied in the total order (at, delta, phase, target, source, sequence).
 //   at        simulated nanoseconds
-//   delta     micro-step within one instant: an event scheduled for "now" in a phase that has already
-//             been reached gets the current delta + 1, so the order never runs backwards
-//   phase     what goes first at one instant; the meanings belong to the model (models/serving/events.hpp)
-//   target    component that the event is applied to
-//   source    component that scheduled it
-//   sequence  counter of that source
-// The sequence counts per source, not globally: adding an event that touches nobody elsewhere cannot
-// reorder the others. Two events with equal keys are a broken invariant and stop the run.
+//   delta     micro-step within one instant: an event scheduled for "now" gets the current delta
+//   when its
+//             (phase, target) is still to come and the next one otherwise. So the order never runs
+//             backwards, and a chain of events that never leaves an instant is seen by its delta
+//   phase     what goes first at one instant; the meanings belong to the model
+//   (models/serving/events.hpp) target    component that the event is applied to source component
+//   that scheduled it sequence  counter of that source
+// The sequence counts per source, not globally: adding an event that touches nobody elsewhere
+// cannot reorder the others. Two events with equal keys are a broken invariant and stop the run.
 #pragma once
 
 #include <array>
@@ -57,7 +58,7 @@ constexpr bool before(const EventKey& a, const EventKey& b) {
   return a.sequence < b.sequence;
 }
 
-// "at=12.5s delta=0 phase=2 target=7 source=1 seq=42 kind=3 [a b c d]"
+// "at=12500ns delta=0 phase=2 target=7 source=1 seq=42 kind=3 [a b c d]"
 [[nodiscard]] std::string to_string(const Event& event);
 
 }  // namespace handoff

@@ -1,6 +1,6 @@
-// log and exp from the four basic operations and sqrt alone, which IEEE 754 rounds the same way on every
-// machine. The C library's own versions differ in the last bit between releases; a drawn arrival time
-// must not.
+// log and exp from the four basic operations and sqrt alone, which IEEE 754 rounds the same way on
+// every machine. The C library's own versions differ in the last bit between releases; a drawn
+// arrival time must not.
 #pragma once
 
 namespace handoff {

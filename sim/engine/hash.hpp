@@ -6,7 +6,8 @@
 
 namespace handoff {
 
-// Finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+// Finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+// 2014).
 constexpr std::uint64_t mix64(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15ULL;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;

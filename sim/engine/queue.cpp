@@ -25,8 +25,7 @@ Event EventQueue::pop() {
   const Event event = heap_.back();
   heap_.pop_back();
   const EventKey key = key_of(event);
-  HANDOFF_CHECK(!popped_any_ || before(last_, key),
-                "two events with one key: " + to_string(event));
+  HANDOFF_CHECK(!popped_any_ || before(last_, key), "two events with one key: " + to_string(event));
   last_ = key;
   popped_any_ = true;
   return event;

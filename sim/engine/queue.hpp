@@ -1,5 +1,6 @@
 // Pending events in key order: a binary heap on a vector, so that a snapshot is a plain copy.
-// The key never goes back: pushing below the last popped key, or popping two equal keys, stops the run.
+// The key never goes back: pushing below the last popped key, or popping two equal keys, stops the
+// run.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,9 @@ bool Rng::chance(std::uint64_t numerator, std::uint64_t denominator) {
 }
 
 double Rng::unit() {
-  return (static_cast<double>(next() >> 11) + 0.5) * 0x1p-53;
+  // 52 bits, not 53: the largest value plus one half must still be exact, or the result could round
+  // to 1.
+  return (static_cast<double>(next() >> 12) + 0.5) * 0x1p-52;
 }
 
 double Rng::exponential(double mean) { return -mean * exact_log(unit()); }
@@ -51,7 +53,10 @@ double Rng::gamma(double shape, double scale) {
   HANDOFF_CHECK(shape > 0.0 && scale > 0.0, "gamma needs a positive shape and scale");
   if (shape < 1.0) {
     const double boosted = gamma(shape + 1.0, scale);
-    return boosted * exact_exp(exact_log(unit()) / shape);
+    const double exponent = exact_log(unit()) / shape;
+    // Small shapes put much of their weight near zero; below e^-700 a result is zero in any use of
+    // it.
+    return exponent < -700.0 ? 0.0 : boosted * exact_exp(exponent);
   }
   const double d = shape - 1.0 / 3.0;
   const double c = 1.0 / std::sqrt(9.0 * d);

@@ -1,5 +1,5 @@
-// The event loop. A Simulator is a copyable value: a snapshot is a copy, and replay to event N is a run
-// from the start (or from an earlier snapshot) that stops there.
+// The event loop. A Simulator is a copyable value: a snapshot is a copy, and replay to event N is a
+// run from the start (or from an earlier snapshot) that stops there.
 //
 // World is the model. It must be copyable and have
 //   void start(Schedule&)                          schedules the first events
@@ -7,9 +7,13 @@
 //   static std::uint16_t phase_of(std::uint16_t)   the phase of an event kind (one table)
 //   std::uint64_t completed() const                units of work that reached a terminal state
 //   std::uint64_t outstanding() const              units of work that have not
+//   void finish(Schedule&, StopReason)             what is to be judged once the run has ended
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/check.hpp"
@@ -33,10 +37,12 @@ class Schedule {
   // The component whose event is being applied: the source of what it schedules.
   [[nodiscard]] std::uint32_t component() const { return current_.target; }
 
-  // Schedules `kind` for `target` at `when` >= now().
+  // Schedules `kind` for `target` at `when`, now() <= when < kNever. Components are dense: a
+  // counter is kept for each up to the largest.
   void at(TimeNs when, std::uint16_t kind, std::uint32_t target,
           std::array<std::uint64_t, 4> payload = {}) {
     HANDOFF_CHECK(when >= current_.at, "an event must not be scheduled before now");
+    HANDOFF_CHECK(when < kNever, "what never happens must not be scheduled");
     Event event;
     event.at = when;
     event.phase = phase_of_(kind);
@@ -48,7 +54,7 @@ class Schedule {
     event.sequence = ++sequences_[event.source];
     if (when == current_.at && event_number_ > 0) {
       event.delta = current_.delta;
-      if (!before(key_of(current_), key_of(event))) ++event.delta;
+      if (key_of(event).place <= key_of(current_).place) ++event.delta;
     }
     queue_.push(event);
   }
@@ -71,7 +77,7 @@ struct Limits {
   // Watchdog: no unit of work completed while some are outstanding.
   std::uint64_t stall_events_max = 20'000'000;
   TimeNs stall_time_max_ns = 2 * kHour;
-  // Events in a row at one instant: more means that the model chases its own tail.
+  // Micro-steps of one instant (Event::delta): more means that the model chases its own tail.
   std::uint16_t delta_max = 10'000;
 };
 
@@ -86,12 +92,18 @@ enum class StopReason : std::uint8_t {
 
 constexpr const char* name(StopReason r) {
   switch (r) {
-    case StopReason::drained: return "drained";
-    case StopReason::event_limit: return "event limit";
-    case StopReason::time_limit: return "time limit";
-    case StopReason::stalled: return "stalled";
-    case StopReason::livelock: return "livelock";
-    case StopReason::reached: return "reached";
+    case StopReason::drained:
+      return "drained";
+    case StopReason::event_limit:
+      return "event limit";
+    case StopReason::time_limit:
+      return "time limit";
+    case StopReason::stalled:
+      return "stalled";
+    case StopReason::livelock:
+      return "livelock";
+    case StopReason::reached:
+      return "reached";
   }
   return "?";
 }
@@ -100,7 +112,10 @@ template <class World>
 class Simulator {
  public:
   explicit Simulator(World world, Limits limits = {})
-      : world_(std::move(world)), schedule_(&World::phase_of), limits_(limits) {}
+      : world_(std::move(world)), schedule_(&World::phase_of), limits_(limits) {
+    HANDOFF_CHECK(limits.delta_max < std::numeric_limits<std::uint16_t>::max(),
+                  "delta_max leaves no room to see it exceeded");
+  }
 
   [[nodiscard]] const World& world() const { return world_; }
   [[nodiscard]] World& world() { return world_; }
@@ -109,6 +124,9 @@ class Simulator {
   [[nodiscard]] std::size_t pending() const { return schedule_.queue_.size(); }
   // Chained over every applied event, in order.
   [[nodiscard]] std::uint64_t digest() const { return digest_.value(); }
+
+  // Lets the world judge the end of the run. No event is applied any more.
+  void finish(StopReason reason) { world_.finish(schedule_, reason); }
 
   // Applies events until a limit is met or `until_event` of them have been applied in all.
   StopReason run(std::uint64_t until_event = ~std::uint64_t{0}) {
@@ -138,12 +156,14 @@ class Simulator {
     const EventKey key = key_of(event);
     digest_.add(key.at);
     digest_.add(key.place);
-    digest_.add(key.source << 32 | event.kind);
+    digest_.add(key.source << 32 | static_cast<std::uint64_t>(event.kind) << 16 | event.flags);
     digest_.add(key.sequence);
     for (const std::uint64_t word : event.payload) digest_.add(word);
+    // Idle before counts too: else the first work after a quiet time would look as old as that
+    // time.
+    const bool was_idle = world_.outstanding() == 0;
     world_.apply(event, schedule_);
-    const bool idle = world_.outstanding() == 0;
-    if (idle || world_.completed() != seen_completed_) {
+    if (was_idle || world_.outstanding() == 0 || world_.completed() != seen_completed_) {
       seen_completed_ = world_.completed();
       progress_event_ = schedule_.event_number_;
       progress_at_ = event.at;

@@ -1,5 +1,5 @@
-// Transition tables: state x fact -> next state and actions. All protocol state changes go through one.
-// A pair that is not listed is never a silent `else`: the caller gets no row and reports it.
+// Transition tables: state x fact -> next state and actions. All protocol state changes go through
+// one. A pair that is not listed is never a silent `else`: the caller gets no row and reports it.
 // A table prints itself as Markdown and as Graphviz DOT, so the documentation cannot drift.
 #pragma once
 
@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "sim/engine/check.hpp"
 
 namespace handoff {
 
@@ -33,7 +35,8 @@ struct Row {
   ActionSet<Action> actions;
 };
 
-// State, Fact and Action are enumerations that end in `count_`; name(x) gives the printed word of each.
+// State, Fact and Action are enumerations that end in `count_`; name(x) gives the printed word of
+// each.
 template <class State, class Fact, class Action, std::size_t N>
 class TransitionTable {
  public:
@@ -41,14 +44,15 @@ class TransitionTable {
   static constexpr std::size_t kStates = static_cast<std::size_t>(State::count_);
   static constexpr std::size_t kFacts = static_cast<std::size_t>(Fact::count_);
 
-  // Throws at compile time when a pair is listed twice.
+  // A pair that is listed twice does not compile in a constexpr table, and is an InternalError
+  // otherwise.
   constexpr TransitionTable(std::string_view title, const std::array<RowType, N>& rows)
       : title_(title), rows_(rows) {
     for (auto& line : index_) line.fill(-1);
     for (std::size_t i = 0; i < N; ++i) {
-      auto& cell = index_[static_cast<std::size_t>(rows[i].state)]
-                         [static_cast<std::size_t>(rows[i].fact)];
-      if (cell != -1) throw "a (state, fact) pair is listed twice";
+      auto& cell =
+          index_[static_cast<std::size_t>(rows[i].state)][static_cast<std::size_t>(rows[i].fact)];
+      HANDOFF_CHECK(cell == -1, "a (state, fact) pair is listed twice");
       cell = static_cast<std::int16_t>(i);
     }
   }
