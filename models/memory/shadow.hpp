@@ -1,8 +1,8 @@
 // Shadow memory of one (node, rank, group): what every page slot holds, and since which write.
 //
-// A page is a short list of runs, sorted by slot, not overlapping; slots between runs were never written
-// (or were zeroed). Almost every page has one run, which is stored in place. Runs are as long as they can
-// be: what one write after another left is the same as if it had been one write.
+// A page is a short list of runs, sorted by slot, not overlapping; slots between runs were never
+// written (or were zeroed). Almost every page has one run, which is stored in place. Runs are as
+// long as they can be: what one write after another left is the same as if it had been one write.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace handoff {
 
-// Slots [begin, end) hold the content of positions [position, position + end - begin) of a sequence whose
-// prefix up to the last of these positions is named by `tip`: tip covers position + end - begin - 1 (it
-// may end later).
+// Slots [begin, end) hold the content of positions [position, position + end - begin) of a sequence
+// whose prefix up to the last of these positions is named by `tip`: tip covers position + end -
+// begin - 1 (it may end later).
 struct ContentRun {
   std::uint16_t begin = 0;
   std::uint16_t end = 0;
@@ -36,10 +36,10 @@ class ShadowPlane {
   // 0 < page_tokens <= 65535: slots are 16-bit.
   ShadowPlane(std::uint32_t pages, std::int32_t page_tokens);
 
-  // Overlays the run (not empty): what it covers is replaced, older runs are cut. A run that continues its left
-  // neighbour (same write, same taint, same source page, adjoining slots and positions, and the
-  // neighbour's tip is on the path of the new tip) is merged with it. References to tip and write are
-  // taken, those of replaced runs dropped.
+  // Overlays the run (not empty): what it covers is replaced, older runs are cut. A run that
+  // continues its left neighbour (same write, same taint, same source page, adjoining slots and
+  // positions, and the neighbour's tip is on the path of the new tip) is merged with it. References
+  // to tip and write are taken, those of replaced runs dropped.
   void write(PageIndex page, const ContentRun& run, ContentTrie& trie, ProvenanceLog& log);
   // The page holds nothing any more.
   void clear(PageIndex page, ContentTrie& trie, ProvenanceLog& log);
@@ -50,12 +50,12 @@ class ShadowPlane {
   [[nodiscard]] std::uint32_t pages() const { return static_cast<std::uint32_t>(first_.size()); }
 
  private:
-  // A page of several runs: its entry in first_ is marked by begin > end, and source_page says which of
-  // overflow_ holds them all.
+  // A page of several runs: its entry in first_ is marked by begin > end, and source_page says
+  // which of overflow_ holds them all.
   [[nodiscard]] static bool overflows(const ContentRun& first) { return first.begin > first.end; }
   [[nodiscard]] static bool continues(const ContentRun& left, const ContentRun& right,
                                       const ContentTrie& trie);
-  void overlay(ContentRun& first, const ContentRun& run, ContentTrie& trie, ProvenanceLog& log);
+  void overlay(PageIndex page, const ContentRun& run, ContentTrie& trie, ProvenanceLog& log);
   void append_merged(const ContentRun& run, const ContentTrie& trie);
   void store_scratch(ContentRun& first);
 
