@@ -1,9 +1,11 @@
-// Progressive filling, restricted to what a change can reach: the flows that share links, directly or through
-// others, with the link or flow that changed. Everything else keeps its rates, and a flow is touched only when
-// its own rate changes. So the cost of an event follows the size of that neighbourhood, not of the network.
+// Progressive filling, restricted to what a change can reach: the flows that share links, directly
+// or through others, with the link or flow that changed. Everything else keeps its rates, and a
+// flow is touched only when its own rate changes. So the cost of an event follows the size of that
+// neighbourhood, not of the network.
 #include "models/network/flows.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "sim/engine/check.hpp"
@@ -14,6 +16,8 @@ namespace {
 // 2^32: with 63 bits of bytes and 30 of nanoseconds per second, amounts stay below 2^125.
 constexpr Int128 kScale = Int128{1} << 32;
 constexpr Int128 kByte = kScale * kSecond;  // one byte in units of Flow::remaining
+
+constexpr Int128 kRateMax = std::numeric_limits<std::int64_t>::max();
 
 Int128 div_ceil_wide(Int128 a, Int128 b) { return a / b + (a % b != 0); }
 
@@ -86,6 +90,7 @@ void FlowNetwork::set_link_permille(LinkId id, std::int64_t rate_permille, TimeN
   HANDOFF_CHECK(rate_permille >= 0 && rate_permille <= kPermilleMax, "link rate out of range");
   Link& link = links_[id.value];
   const Int128 capacity = link.built * rate_permille / 1000;
+  HANDOFF_CHECK(capacity / kScale <= kRateMax, "link rate out of range");
   if (capacity == link.capacity) return;
   link.capacity = capacity;
   touched_.assign(1, id);
@@ -95,10 +100,13 @@ void FlowNetwork::set_link_permille(LinkId id, std::int64_t rate_permille, TimeN
 void FlowNetwork::advance(TimeNs now, std::vector<FlowId>& done) {
   HANDOFF_CHECK(now >= now_, "time does not run backwards");
   while (next_ <= now) {
-    if (next_ > now_) free_.insert(free_.end(), retired_.begin(), retired_.end()), retired_.clear();
-    now_ = next_;
+    move_to(next_);
     complete_due(done);
   }
+  move_to(now);
+}
+
+void FlowNetwork::move_to(TimeNs now) {
   if (now == now_) return;
   free_.insert(free_.end(), retired_.begin(), retired_.end());
   retired_.clear();
@@ -117,8 +125,8 @@ std::int64_t FlowNetwork::carried(LinkId id) const {
   return static_cast<std::int64_t>(sum / kByte);
 }
 
-// What a flow has carried since its rate last changed. In the last, started nanosecond it carries no more than
-// what is left.
+// What a flow has carried since its rate last changed. In the last, started nanosecond it carries
+// no more than what is left.
 Int128 FlowNetwork::moved(const Flow& flow) const {
   if (now_ >= flow.done_ns) return flow.remaining;
   return flow.rate * (now_ - flow.since_ns);
@@ -156,14 +164,16 @@ void FlowNetwork::complete_due(std::vector<FlowId>& done) {
   change_around(freed);
 }
 
-// Divides anew the capacity that a change of the given links can move, and finds the next completion.
+// Divides anew the capacity that a change of the given links can move, and finds the next
+// completion.
 void FlowNetwork::change_around(std::vector<LinkId>& touched) {
   collect(touched);
   fill(touched);
   find_next();
 }
 
-// Extends `links` to all that flows tie to them, without repetition, and puts those flows into members_.
+// Extends `links` to all that flows tie to them, without repetition, and puts those flows into
+// members_.
 void FlowNetwork::collect(std::vector<LinkId>& links) {
   ++mark_;
   members_.clear();
@@ -183,9 +193,9 @@ void FlowNetwork::collect(std::vector<LinkId>& links) {
   }
 }
 
-// The link that offers each of its open flows least settles them all; repeat. The heap may hold shares that
-// have grown since (they never shrink: a settled flow takes no more than an equal part), so the least is
-// computed again before it is believed. Equal shares go by link id.
+// The link that offers each of its open flows least settles them all; repeat. The heap may hold
+// shares that have grown since (they never shrink: a settled flow takes no more than an equal
+// part), so the least is computed again before it is believed. Equal shares go by link id.
 void FlowNetwork::fill(const std::vector<LinkId>& links) {
   const auto later = [](const Share& a, const Share& b) {
     return a.rate != b.rate ? a.rate > b.rate : a.link > b.link;

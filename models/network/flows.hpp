@@ -1,12 +1,13 @@
-// Concurrent flows over shared links: max-min fair rates (progressive filling, Bertsekas and Gallager,
-// "Data Networks", 1992, section 6.5.2) in integer arithmetic, divided anew whenever a flow starts or ends
-// or a link changes. N equal flows over one link take N times as long as one. No packets, no windows, no
-// latency: what a transport adds to fluid sharing is not modelled here.
+// Concurrent flows over shared links: max-min fair rates (progressive filling, Bertsekas and
+// Gallager, "Data Networks", 1992, section 6.5.2) in integer arithmetic, divided anew whenever a
+// flow starts or ends or a link changes. N equal flows over one link take N times as long as one.
+// No packets, no windows, no latency: what a transport adds to fluid sharing is not modelled here.
 //
-// The caller owns time: it calls advance(now) before any change, asks next_completion(), and schedules a
-// wake-up for it. Rates are fixed point, 2^-32 bytes per second, rounded down; what is left of a flow is kept
-// exactly. So a flow ends at most one nanosecond after the fluid solution for the same piecewise rates, and
-// the rounding of a rate r (bytes per second) delays it by a share of 1 / (r x 2^32) of the time it takes.
+// The caller owns time: it calls advance(now) before any change, asks next_completion(), and
+// schedules a wake-up for it. Rates are fixed point, 2^-32 bytes per second, rounded down; what is
+// left of a flow is kept exactly. So a flow ends at most one nanosecond after the fluid solution
+// for the same piecewise rates, and the rounding of a rate r (bytes per second) delays it by a
+// share of 1 / (r x 2^32) of the time it takes.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@
 
 namespace handoff {
 
-// Dense. An id is used again only at a later instant than the one its flow ended at, so that ids in a `done`
-// list are unambiguous while the caller works through that instant.
+// Dense. An id is used again only at a later instant than the one its flow ended at, so that ids in
+// a `done` list are unambiguous while the caller works through that instant.
 using FlowId = Id<struct FlowTag>;
 
 class FlowNetwork {
@@ -29,27 +30,28 @@ class FlowNetwork {
   FlowNetwork() = default;
   explicit FlowNetwork(const Topology& topology);
 
-  // Starts a flow along topology.route(from, to). bytes >= 0 (0 completes at `now`, whatever the links).
-  // from != to. Requires advance(now) to have been called for this instant.
-  FlowId start(const Topology& topology, VertexId from, VertexId to, std::int64_t bytes, TimeNs now);
+  // Starts a flow along topology.route(from, to). bytes >= 0 (0 completes at `now`, whatever the
+  // links). from != to. Requires advance(now) to have been called for this instant.
+  FlowId start(const Topology& topology, VertexId from, VertexId to, std::int64_t bytes,
+               TimeNs now);
   // Ends an active flow before its time. Returns the bytes that had been carried (floor). Requires
   // advance(now) as above.
   std::int64_t cancel(FlowId flow, TimeNs now);
-  // rate_permille: 0 (down: flows over it wait) .. 1000 (as built) .. kPermilleMax; applies from `now`.
-  // Requires advance(now) as above.
+  // rate_permille: 0 (down: flows over it wait) .. 1000 (as built) .. kPermilleMax; applies from
+  // `now`. Requires advance(now) as above.
   void set_link_permille(LinkId link, std::int64_t rate_permille, TimeNs now);
 
-  // Moves all flows to `now` (not before the last call) and appends to `done` those that have carried all
-  // their bytes, in order of completion, then of start; they end. Completions before `now` are found too, and
-  // rates are divided anew at each.
+  // Moves all flows to `now` (not before the last call) and appends to `done` those that have
+  // carried all their bytes, in order of completion, then of start; they end. Completions before
+  // `now` are found too, and rates are divided anew at each.
   void advance(TimeNs now, std::vector<FlowId>& done);
   // Earliest time at which a flow completes if nothing changes; kNever when none will.
   [[nodiscard]] TimeNs next_completion() const { return next_; }
   [[nodiscard]] std::size_t active() const { return order_.size(); }
   // Present rate of an active flow, bytes per second (floor).
   [[nodiscard]] std::int64_t rate(FlowId flow) const;
-  // Bytes carried so far over a link since the start (floor), for utilisation reports. After a completion at
-  // most (rate x 1 ns) short of the fluid amount.
+  // Bytes carried so far over a link since the start (floor), for utilisation reports. After a
+  // completion at most (rate x 1 ns) short of the fluid amount.
   [[nodiscard]] std::int64_t carried(LinkId link) const;
 
  private:
@@ -70,8 +72,8 @@ class FlowNetwork {
     Int128 carried = 0;   // by what ended or changed its rate: bytes x kScale x ns per s
     std::vector<FlowId> flows;
     std::uint64_t mark = 0;
-    Int128 left = 0;          // capacity not yet given away, within one sharing
-    std::int64_t open = 0;    // flows without a settled rate, within one sharing
+    Int128 left = 0;        // capacity not yet given away, within one sharing
+    std::int64_t open = 0;  // flows without a settled rate, within one sharing
   };
   struct Share {
     Int128 rate = 0;
@@ -81,6 +83,7 @@ class FlowNetwork {
   [[nodiscard]] const Flow& flow_at(FlowId flow) const;
   [[nodiscard]] Int128 moved(const Flow& flow) const;
   FlowId new_flow();
+  void move_to(TimeNs now);
   void settle(Flow& flow);
   void end(FlowId flow);
   void complete_due(std::vector<FlowId>& done);

@@ -1,6 +1,6 @@
-// Routes by Dijkstra's algorithm from each destination over the reversed graph, then a walk from each source
-// along links that lie on a shortest path, lowest id first. Distances alone would leave ties to the order in
-// which a heap happens to hold equal keys; the walk makes the choice a rule.
+// Routes by Dijkstra's algorithm from each destination over the reversed graph, then a walk from
+// each source along links that lie on a shortest path, lowest id first. Distances alone would leave
+// ties to the order in which a heap happens to hold equal keys; the walk makes the choice a rule.
 #include "models/network/topology.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace handoff {
 namespace {
 
-// Ordered by latency, then by number of links. Since each link counts one, no cycle is free, not even one of
-// links without latency.
+// Ordered by latency, then by number of links. Since each link counts one, no cycle is free, not
+// even one of links without latency.
 struct Distance {
   TimeNs latency_ns = 0;
   std::int64_t links = 0;
@@ -35,12 +35,15 @@ Distance extend(const Distance& path, const Distance& step) {
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
                                     boost::property<boost::edge_index_t, std::size_t>>;
 
-std::string link_base_name(const std::string& from, const std::string& to) { return from + "->" + to; }
+std::string link_base_name(const std::string& from, const std::string& to) {
+  return from + "->" + to;
+}
 
 }  // namespace
 
 struct Topology::Search {
-  explicit Search(const Topology& topology) : outgoing(topology.vertices()), graph(topology.vertices()) {
+  explicit Search(const Topology& topology)
+      : outgoing(topology.vertices()), graph(topology.vertices()) {
     for (std::uint32_t i = 0; i < topology.links_.size(); ++i) {
       const Link& link = topology.links_[i];
       boost::add_edge(link.to.value, link.from.value, i, graph);
@@ -64,7 +67,7 @@ struct Topology::Search {
             .weight_map(boost::make_iterator_property_map(step.begin(),
                                                           boost::get(boost::edge_index, graph)))
             .distance_compare(std::less<Distance>())
-            .distance_combine(extend)
+            .distance_combine([](const Distance& a, const Distance& b) { return extend(a, b); })
             .distance_inf(kUnreachable)
             .distance_zero(Distance{}));
   }
@@ -101,7 +104,8 @@ VertexId Topology::add_vertex(std::string name, VertexKind kind) {
   return VertexId{static_cast<std::uint32_t>(vertices_.size() - 1)};
 }
 
-LinkId Topology::add_link(VertexId from, VertexId to, std::int64_t bytes_per_second, TimeNs latency_ns) {
+LinkId Topology::add_link(VertexId from, VertexId to, std::int64_t bytes_per_second,
+                          TimeNs latency_ns) {
   HANDOFF_CHECK(!frozen_, "link added after freeze");
   HANDOFF_CHECK(from != to, "a link joins two vertices");
   HANDOFF_CHECK(bytes_per_second > 0, "a link has a rate");
@@ -115,7 +119,8 @@ LinkId Topology::add_link(VertexId from, VertexId to, std::int64_t bytes_per_sec
   return LinkId{static_cast<std::uint32_t>(links_.size() - 1)};
 }
 
-void Topology::add_duplex(VertexId a, VertexId b, std::int64_t bytes_per_second, TimeNs latency_ns) {
+void Topology::add_duplex(VertexId a, VertexId b, std::int64_t bytes_per_second,
+                          TimeNs latency_ns) {
   add_link(a, b, bytes_per_second, latency_ns);
   add_link(b, a, bytes_per_second, latency_ns);
 }
@@ -134,7 +139,8 @@ std::string Topology::freeze(std::span<const std::vector<VertexId>> groups) {
         if (from == to || route.latency_ns >= 0) continue;
         const Distance& distance = search.distance[from.value];
         if (distance == kUnreachable)
-          return "host " + vertices_[from.value].name + " cannot reach host " + vertices_[to.value].name;
+          return "host " + vertices_[from.value].name + " cannot reach host " +
+                 vertices_[to.value].name;
         route.latency_ns = distance.latency_ns;
         route.first = static_cast<std::uint32_t>(route_links_.size());
         for (VertexId at = from; at != to; at = link_at(route_links_.back()).to)
@@ -159,7 +165,9 @@ std::span<const LinkId> Topology::route(VertexId from, VertexId to) const {
   return std::span(route_links_).subspan(route.first, route.count);
 }
 
-TimeNs Topology::latency(VertexId from, VertexId to) const { return find_route(from, to).latency_ns; }
+TimeNs Topology::latency(VertexId from, VertexId to) const {
+  return find_route(from, to).latency_ns;
+}
 
 std::int64_t Topology::bottleneck(VertexId from, VertexId to) const {
   std::int64_t lowest = std::numeric_limits<std::int64_t>::max();

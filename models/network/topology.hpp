@@ -1,6 +1,6 @@
-// The network graph: hosts, NICs and switches joined by links, each with a rate and a latency. Routes are
-// fixed before the run: what the simulation uses is a dense route table, so Topology is a plain copyable
-// value. How bandwidth is shared is not decided here but in flows.hpp.
+// The network graph: hosts, NICs and switches joined by links, each with a rate and a latency.
+// Routes are fixed before the run: what the simulation uses is a dense route table, so Topology is
+// a plain copyable value. How bandwidth is shared is not decided here but in flows.hpp.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,14 @@ class Topology {
  public:
   // Names are unique. Nothing can be added after freeze().
   VertexId add_vertex(std::string name, VertexKind kind);
-  // One direction. bytes_per_second > 0, latency_ns >= 0. The name is what scenarios select links by: "a->b",
-  // and "a->b#2" for the second link between the same two. `add_duplex` makes "a->b" and "b->a".
+  // One direction. bytes_per_second > 0, latency_ns >= 0. The name is what scenarios select links
+  // by: "a->b", and "a->b#2" for the second link between the same two. `add_duplex` makes "a->b"
+  // and "b->a".
   LinkId add_link(VertexId from, VertexId to, std::int64_t bytes_per_second, TimeNs latency_ns);
   void add_duplex(VertexId a, VertexId b, std::int64_t bytes_per_second, TimeNs latency_ns);
-  // Computes routes between all hosts: least total latency, then fewest links, then lowest link ids (compared
-  // from the source on). Hosts are ends of routes only; they never forward.
-  // Returns an error text when two hosts of one group cannot reach each other, else empty. `group` keeps
+  // Computes routes between all hosts: least total latency, then fewest links, then lowest link ids
+  // (compared from the source on). Hosts are ends of routes only; they never forward. Returns an
+  // error text when two hosts of one group cannot reach each other, else empty. `group` keeps
   // deployments apart: routes are computed only between hosts that share one. Called once.
   [[nodiscard]] std::string freeze(std::span<const std::vector<VertexId>> groups);
 

@@ -63,7 +63,9 @@ class Reader {
     ReadVerdict::Source& source = verdict_.sources[by.request];
     source.tenant = by.tenant;
     source.tokens += end - right_end;
-    if (source.page == kNoPage) {
+    // A page that the author's own operation filled tells more than one that came with the reader's data.
+    const bool own = log_.get(run.write).request != request_.reader;
+    if (source.page == kNoPage || (own && log_.get(source.write).request == request_.reader)) {
       source.page = page;
       source.write = run.write;
     }

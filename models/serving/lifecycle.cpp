@@ -119,6 +119,8 @@ void record_cause(Request& r, std::int32_t status, Cause cause) {
 void answer(const Context& c, Request& r, std::int32_t status, Cause cause) {
   if (r.answered) return;
   Deployment& d = c.deployment(r);
+  // What it has received so far counts up to this instant.
+  if (r.decode.state == DecodeState::running) catch_up_decode(c, d, d.decode[r.decode.node]);
   if (status != 200) {
     record_cause(r, status, cause);
     if (d.engine.bugs.failure_reported_as_success && status >= 500) status = 200;

@@ -25,8 +25,7 @@ constexpr std::string_view kUseOne =
     "one thread: concurrency belongs to the program, over whole runs";
 
 constexpr Ban kBans[] = {
-    {"std::rand", kUseRng},
-    {"rand()", kUseRng},
+    {"rand", kUseRng},
     {"srand", kUseRng},
     {"random_device", kUseRng},
     {"mt19937", kUseRng},
@@ -120,9 +119,9 @@ bool iterates(std::string_view code, std::size_t at, std::size_t size) {
   if (after.substr(0, 1) != ")") return false;
   // The range may be a member of something: a.b[i].name
   std::size_t start = at;
-  const std::string_view kPath = ".[]()->";
-  while (start > 0 &&
-         (is_word_character(code[start - 1]) || kPath.find(code[start - 1]) != kPath.npos))
+  const std::string_view kPath = ".[]->";
+  while (start > 0 && (is_word_character(code[start - 1]) ||
+                       kPath.find(code[start - 1]) != std::string_view::npos))
     --start;
   while (start > 0 && code[start - 1] == ' ') --start;
   return start > 1 && code[start - 1] == ':' && code[start - 2] != ':';
