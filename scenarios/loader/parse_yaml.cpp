@@ -232,9 +232,6 @@ NodePtr parse_yaml(std::string_view text, std::uint32_t source, Diagnostics& dia
     }
   } catch (const Stop&) {
     return nullptr;
-  } catch (const YAML::DeepRecursion& e) {
-    diagnostics.error(builder.mark(e.mark), fmt::format("nested deeper than {} levels", kDepthMax));
-    return nullptr;
   } catch (const YAML::Exception& e) {
     diagnostics.error(builder.mark(e.mark), "YAML: " + e.msg + where_opened(text, e.msg));
     return nullptr;

@@ -105,6 +105,8 @@ TEST_F(Shadow, runs_that_differ_in_anything_stay_apart) {
   const ContentNode mine = trie_.extend(ContentTrie::kRoot, 1, 16);
   const ContentNode tail = trie_.extend(mine, 2, 16);
   const ContentNode foreign = trie_.extend(ContentTrie::kRoot, 3, 32);
+  trie_.acquire(tail);
+  trie_.acquire(foreign);
   const RecordId a = record();
   const RecordId b = record();
   const auto runs_after = [&](auto change) {
