@@ -1,8 +1,8 @@
-// A scenario file as values: what to run and what is expected of it. Also the catalog of models, machines
-// and engines that scenarios name, and the JSON schema of the files.
+// A scenario file as values: what to run and what is expected of it. Also the catalog of models,
+// machines and engines that scenarios name, and the JSON schema of the files.
 //
-// Not here: running (models/serving/run.hpp) and judging (reports/). No YAML type appears: a reader of this
-// header cannot come to depend on how the files are parsed.
+// Not here: running (models/serving/run.hpp) and judging (reports/). No YAML type appears: a reader
+// of this header cannot come to depend on how the files are parsed.
 #pragma once
 
 #include <array>
@@ -31,13 +31,14 @@ struct Diagnostic {
   std::string source_line;  // without its end; empty when unknown
 };
 
-// "file:line:column: error: message", the source line and a caret below it (GNU style), each with a newline.
+// "file:line:column: error: message", the source line and a caret below it (GNU style), each with a
+// newline.
 std::string render(const Diagnostic& diagnostic);
 
 inline constexpr std::size_t kDiagnosticsMax = 20;
 
-// Bad input. All that is wrong with it, by file, line and column; what() is all of it rendered. At most
-// kDiagnosticsMax are kept, `omitted` counts the others.
+// Bad input. All that is wrong with it, by file, line and column; what() is all of it rendered. At
+// most kDiagnosticsMax are kept, `omitted` counts the others.
 class ScenarioError : public std::runtime_error {
  public:
   explicit ScenarioError(std::vector<Diagnostic> diagnostics, std::size_t omitted = 0);
@@ -66,8 +67,8 @@ struct Expectations {
   bool findings_given = false;  // false: the scenario says nothing of findings
 };
 
-// What a scenario may expect. A name that ends in '*' stands for a family: "findings.I1", "status.200".
-// With `of_deployment` also as "deployment.NAME.<name>".
+// What a scenario may expect. A name that ends in '*' stands for a family: "findings.I1",
+// "status.200". With `of_deployment` also as "deployment.NAME.<name>".
 struct Metric {
   const char* name;
   bool of_deployment;
@@ -117,23 +118,23 @@ struct Scenario {
   RunConfig run;
   std::optional<std::int64_t> start_unix_ns;  // time 0 of the run, ns since 1970-01-01T00:00:00Z
   Expectations expect;
-  // Canonical YAML text of everything, defaults and catalog entries included. Loads, from the folder of
-  // `path`, to the same digest.
+  // Canonical YAML text of everything, defaults and catalog entries included. Loads, from the
+  // folder of `path`, to the same digest.
   std::string resolved;
   std::uint64_t digest = 0;  // of `resolved`
 };
 
-// `sets` are "path=value", e.g. "workload[0].synthetic.for=10m" or "engine.commit.length=true"; the value is
-// YAML. A trace path of the file is relative to the file's folder, one of `sets` to the current directory.
-// Throws ScenarioError.
+// `sets` are "path=value", e.g. "workload[0].synthetic.for=10m" or "engine.commit.length=true"; the
+// value is YAML. A trace path of the file is relative to the file's folder, one of `sets` to the
+// current directory. Throws ScenarioError.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& sets,
                        const std::string& catalog_dir);
 
 // Scenario::resolved with the trace paths made for a file that lies in `folder`.
 std::string resolved_for(const Scenario& scenario, const std::string& folder);
 
-// JSON schema (draft 07) of a scenario file. It cannot see across keys: indexes, names and sums are checked
-// by load_scenario alone.
+// JSON schema (draft 07) of a scenario file. It cannot see across keys: indexes, names and sums are
+// checked by load_scenario alone.
 std::string scenario_schema();
 
 struct CatalogEntry {
@@ -143,16 +144,17 @@ struct CatalogEntry {
 };
 // By kind, then name. Throws ScenarioError when an entry is malformed.
 std::vector<CatalogEntry> catalog_list(const std::string& catalog_dir);
-// All values of an entry with its sources and notes, as YAML. Throws ScenarioError for an unknown name.
+// All values of an entry with its sources and notes, as YAML. Throws ScenarioError for an unknown
+// name.
 std::string catalog_show(const std::string& name, const std::string& catalog_dir);
 // Throw ScenarioError: unknown name (with the nearest one), malformed entry.
 ModelSpec load_model(const std::string& name, const std::string& catalog_dir);
 HardwareSpec load_hardware(const std::string& name, const std::string& catalog_dir);
 EnginePolicy load_engine(const std::string& name, const std::string& catalog_dir);
 
-// Tokens that a node's pool holds when the scenario does not say: nine tenths of a device's memory less the
-// device's share of the weights, over the bytes that one token of all groups takes on a device (a
-// replicated group whole, others split over the devices). <= 0: the weights do not fit.
+// Tokens that a node's pool holds when the scenario does not say: nine tenths of a device's memory
+// less the device's share of the weights, over the bytes that one token of all groups takes on a
+// device (a replicated group whole, others split over the devices). <= 0: the weights do not fit.
 std::int64_t derived_pool_tokens(const ModelSpec& model, const HardwareSpec& hardware);
 
 // "2026-09-08T14:00:00Z", with a fraction of as many digits as needed.

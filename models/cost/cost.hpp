@@ -1,9 +1,13 @@
-// Step times, integer nanoseconds. First a roofline whose coefficients are folded at construction; a table
-// of measured times takes the same interface (CostModel is a value with alternatives, not a base class).
+// Step times, integer nanoseconds: a roofline whose coefficients are folded once, so that a step
+// costs a handful of integer multiplications. CostModel is a value with alternatives, not a base
+// class: a table of measured times can take the same interface. Communication between the devices
+// of a node and the queueing of kernels have no term of their own; they are part of the
+// efficiencies and of the overheads.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "models/cost/spec.hpp"
 #include "sim/engine/time.hpp"
@@ -16,7 +20,8 @@ struct PrefillWork {
   std::int64_t context = 0;
 };
 
-// Fractions of the datasheet peaks that real kernels reach, in thousandths, and fixed costs per step.
+// Fractions of the datasheet peaks that real kernels reach, in thousandths, and fixed costs per
+// step.
 struct RooflineEfficiency {
   std::int64_t compute_permille = 550;
   std::int64_t memory_permille = 800;
@@ -28,34 +33,59 @@ struct RooflineEfficiency {
 class CostModel {
  public:
   CostModel() = default;
+  // Needs positive rates, efficiencies and devices, and a model with layers, heads and parameters
+  // (checked).
   static CostModel roofline(const ModelSpec& model, const HardwareSpec& hardware,
                             const RooflineEfficiency& efficiency);
 
-  // Time of one prefill step over a batch; > 0.
+  // Time of one prefill step over a batch; > 0. Each count below 2^29.
   [[nodiscard]] TimeNs prefill_ns(std::span<const PrefillWork> batch) const;
-  // Time of one decode step: `batch` requests with `context_tokens` positions held between them, of which
-  // `attended_tokens` are attended (equal for dense models; min(context, top_k) summed for DSA). > 0.
+  // Time of one decode step: `batch` >= 1 requests with `context_tokens` positions held between
+  // them, of which `attended_tokens` are attended (equal for dense models; min(context, top_k)
+  // summed for DSA). > 0. Windows are limited by the sum: min(context_tokens, batch x window),
+  // exact when all requests are at the window or above it (or all below), else more than the sum of
+  // the single minima.
   [[nodiscard]] TimeNs decode_ns(std::int64_t batch, std::int64_t context_tokens,
                                  std::int64_t attended_tokens) const;
   // min(context, top_k) for DSA, context otherwise.
   [[nodiscard]] std::int64_t attended(std::int64_t context) const;
 
  private:
-  // Fixed point: picoseconds.
-  std::int64_t prefill_fixed_ps_ = 0;       // a step: overhead
-  std::int64_t weights_ps_ = 0;             // a step: reading all weights once
-  std::int64_t prefill_token_ps_ = 0;       // a token: dense layers
-  std::int64_t prefill_pair_fs_ = 0;        // a (query, attended key) pair, femtoseconds
-  std::int64_t prefill_index_pair_fs_ = 0;  // a (query, scored key) pair of the indexer, femtoseconds
-  std::int64_t decode_fixed_ps_ = 0;
-  std::int64_t decode_token_ps_ = 0;        // a request in the batch: compute
-  std::int64_t decode_weights_base_ps_ = 0;   // weights read whatever the batch
-  std::int64_t decode_weights_expert_ps_ = 0;  // all routed experts once; scaled by the share touched
-  std::int64_t decode_attended_fs_ = 0;     // an attended position: KV read
-  std::int64_t decode_context_fs_ = 0;      // a held position: indexer keys read
+  // Coefficients are 2^-24 ns: a femtosecond has 17 of them, and 2^62 are 76 hours.
+  struct Coefficient {
+    std::int64_t pair = 0;  // a (query, key) pair scored: compute
+    std::int64_t read = 0;  // a position read: memory
+  };
+  struct Window {
+    std::int64_t tokens = 0;
+    Coefficient cost;
+  };
+  // What a step does, whatever it is for.
+  struct Work {
+    std::int64_t tokens = 0;
+    Int128 full_pairs = 0,
+           full_reads = 0;  // attended positions of the groups that are read in full
+    Int128 index_pairs = 0, index_reads = 0;       // positions the indexer scores
+    Int128 window_compute = 0, window_memory = 0;  // already in 2^-24 ns
+  };
+
+  [[nodiscard]] std::int64_t weights(std::int64_t tokens) const;
+  [[nodiscard]] TimeNs time_of(const Work& work) const;
+  void add(Work& work, const PrefillWork& request) const;
+  void fold_weights(const ModelSpec& model, const HardwareSpec& hardware,
+                    std::int64_t memory_permille);
+  void fold_groups(const ModelSpec& model, const HardwareSpec& hardware,
+                   const RooflineEfficiency& efficiency);
+
+  std::int64_t token_ = 0;  // a token through the dense layers and its experts: compute
+  Coefficient full_, index_;
+  std::vector<Window> windows_;
+  // Weights read in a step, by its number of tokens; the last entry stands for all above.
+  std::vector<std::int64_t> weights_ = {0};
+  TimeNs prefill_overhead_ns_ = 0;
+  TimeNs decode_overhead_ns_ = 0;
   std::int64_t sparse_top_k_ = 0;
-  std::int64_t experts_ = 0;
-  std::int64_t experts_active_ = 0;
+  bool causal_ = true;
 };
 
 }  // namespace handoff

@@ -1,4 +1,5 @@
-// What the catalog says of a model and of a machine. Every number in models/catalog carries its source.
+// What the catalog says of a model and of a machine. Every number in models/catalog carries its
+// source.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,14 @@ enum class GroupKind : std::uint8_t {
   indexer  // every position, to choose which `full` positions are attended (DSA)
 };
 
-// One kind of per-token memory with its own pages: full attention, MLA latent, indexer keys, a window.
+// One kind of per-token memory with its own pages: full attention, MLA latent, indexer keys, a
+// window.
 struct GroupSpec {
   std::string name;
   GroupKind kind = GroupKind::full;
   std::int64_t bytes_per_token = 0;  // all layers, one copy
-  // true: each tensor-parallel rank holds a whole copy (MLA, indexer); false: split over ranks (GQA).
+  // true: each tensor-parallel rank holds a whole copy (MLA, indexer); false: split over ranks
+  // (GQA).
   bool replicated = false;
   std::int64_t window_tokens = 0;  // kind == window
 };
@@ -33,7 +36,10 @@ struct ModelSpec {
   std::int64_t hidden = 0;
   std::int64_t query_heads = 0;
   std::int64_t kv_heads = 0;
-  std::int64_t head_dim_qk = 0;  // dimensions that a score multiplies, per head (MLA: latent + rope, absorbed)
+  // Dimensions that a score multiplies and that a value has, per head, as prefill computes them. MLA
+  // has two forms: dense prefill expands the latent (DeepSeek-V3: 192, 128), sparse prefill works on
+  // latent + rope (576, 512). Decode always does the latter, and waits for memory, not arithmetic.
+  std::int64_t head_dim_qk = 0;
   std::int64_t head_dim_v = 0;
   std::int64_t parameters_total = 0;
   std::int64_t parameters_active = 0;  // per token
@@ -51,8 +57,8 @@ struct ModelSpec {
 struct HardwareSpec {
   std::string name;
   std::string device;
-  std::int64_t devices = 1;  // per node: also the tensor-parallel width
-  std::int64_t memory_bytes = 0;            // per device
+  std::int64_t devices = 1;                  // per node: also the tensor-parallel width
+  std::int64_t memory_bytes = 0;             // per device
   std::int64_t memory_bytes_per_second = 0;  // per device
   std::int64_t flops_16bit = 0;              // per device, dense
   std::int64_t flops_8bit = 0;               // per device, dense

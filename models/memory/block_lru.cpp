@@ -1,3 +1,4 @@
+// A ring of slots threaded by index, and a table from block to slot.
 #include "models/memory/block_lru.hpp"
 
 #include "sim/engine/hash.hpp"

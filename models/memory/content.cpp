@@ -1,3 +1,5 @@
+// Walking up a path by jumps, and counting who still needs a node. Lookups are pointer chases over
+// one vector; nothing here allocates once the trie has had its largest size.
 #include "models/memory/content.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The four orders of reuse over plain vectors of fixed size: a stack, a ring, a swap with the last,
+// and two bit sets. None allocates after construction.
 #include "models/memory/page_pool.hpp"
 
 #include <algorithm>

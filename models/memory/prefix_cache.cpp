@@ -1,3 +1,5 @@
+// The radix tree: walking down by content, splitting, and a heap of the leaves that may go. A step
+// down is one table look-up and O(log) jumps in the trie, however long the node or the prompt.
 #include "models/memory/prefix_cache.hpp"
 
 #include <algorithm>

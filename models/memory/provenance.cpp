@@ -1,3 +1,5 @@
+// Counting references to records. A record that goes drops its origin too, in a loop and not by
+// recursion: a chain of copies may be long.
 #include "models/memory/provenance.hpp"
 
 #include "sim/engine/check.hpp"

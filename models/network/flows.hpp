@@ -50,8 +50,7 @@ class FlowNetwork {
   [[nodiscard]] std::size_t active() const { return order_.size(); }
   // Present rate of an active flow, bytes per second (floor).
   [[nodiscard]] std::int64_t rate(FlowId flow) const;
-  // Bytes carried so far over a link since the start (floor), for utilisation reports. After a
-  // completion at most (rate x 1 ns) short of the fluid amount.
+  // Bytes carried so far over a link since the start (floor), for utilisation reports.
   [[nodiscard]] std::int64_t carried(LinkId link) const;
 
  private:

@@ -1,5 +1,5 @@
-// A finding: one broken invariant of the simulated system, with who, where, when, and how it came to be.
-// Not for bad input (an error to the user) and not for our own bugs (a failed check).
+// A finding: one broken invariant of the simulated system, with who, where, when, and how it came
+// to be. Not for bad input (an error to the user) and not for our own bugs (a failed check).
 #pragma once
 
 #include <cstdint>
@@ -60,10 +60,10 @@ struct Finding {
   RequestSerial victim = kNoSerial;
   std::string message;  // one sentence
   // provenance, coverage: token positions of all groups together
-  std::int64_t tokens_read = 0;       // positions looked at
-  std::int64_t tokens_foreign = 0;    // content of other requests
-  std::int64_t tokens_unwritten = 0;  // never written, or zeroed
-  std::int64_t tokens_misplaced = 0;  // the victim's own or a placeholder's, at the wrong place
+  std::int64_t tokens_read = 0;        // positions looked at
+  std::int64_t tokens_foreign = 0;     // content of other requests
+  std::int64_t tokens_unwritten = 0;   // never written, or zeroed
+  std::int64_t tokens_misplaced = 0;   // the victim's own or a placeholder's, at the wrong place
   std::vector<FindingSource> sources;  // most tokens first, at most kSourcesMax
   std::uint32_t sources_total = 0;     // distinct requests, beyond the kept ones too
   std::vector<PageSpan> pages;         // concerned, at most kPageSpansMax

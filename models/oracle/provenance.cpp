@@ -47,9 +47,10 @@ class Reader {
     std::int64_t right_end = begin;
     if (in_place) {
       const ContentNode expected = request_.path->at(end - 1);
-      right_end = run.tip == expected
-                      ? end
-                      : std::clamp(trie_.common_tokens(trie_.at(run.tip, last), expected), begin, end);
+      right_end =
+          run.tip == expected
+              ? end
+              : std::clamp(trie_.common_tokens(trie_.at(run.tip, last), expected), begin, end);
     }
     if (run.tainted) verdict_.tainted += right_end - begin;
     if (right_end == end) return;
@@ -63,7 +64,8 @@ class Reader {
     ReadVerdict::Source& source = verdict_.sources[by.request];
     source.tenant = by.tenant;
     source.tokens += end - right_end;
-    // A page that the author's own operation filled tells more than one that came with the reader's data.
+    // A page that the author's own operation filled tells more than one that came with the reader's
+    // data.
     const bool own = log_.get(run.write).request != request_.reader;
     if (source.page == kNoPage || (own && log_.get(source.write).request == request_.reader)) {
       source.page = page;
@@ -111,7 +113,8 @@ void check_read(const ContentTrie& trie, const ProvenanceLog& log, const ShadowP
     const std::int64_t from = std::max(base, request.from);
     const std::int64_t to = std::min(base + page_tokens, request.to);
     const auto runs = plane.runs(page);
-    // Almost every page: one untainted run in place that reaches the last position under the right tip.
+    // Almost every page: one untainted run in place that reaches the last position under the right
+    // tip.
     if (runs.size() == 1 && !runs[0].tainted && runs[0].position - runs[0].begin == base &&
         base + runs[0].begin <= from && base + runs[0].end >= to &&
         runs[0].tip == request.path->at(to - 1)) {
@@ -134,7 +137,8 @@ std::uint64_t content_digest(const ContentTrie& trie, const ShadowPlane& plane,
   // Slots that hold nothing count as such: the range itself is part of the sum.
   digest.add(static_cast<std::uint64_t>(tokens));
   const std::int64_t page_tokens = plane.page_tokens();
-  // The segment being built: sequence slots [begin, end) hold contiguous content that ends under `tip`.
+  // The segment being built: sequence slots [begin, end) hold contiguous content that ends under
+  // `tip`.
   struct Segment {
     std::int64_t begin = 0, end = 0, position = 0;
     ContentNode tip;

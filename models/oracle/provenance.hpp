@@ -1,10 +1,10 @@
-// Oracle I1, provenance: a read of position p by request R is right iff the slot holds R's own prefix
-// content at p. Sharing a prefix is right by construction; nothing else is.
+// Oracle I1, provenance: a read of position p by request R is right iff the slot holds R's own
+// prefix content at p. Sharing a prefix is right by construction; nothing else is.
 //
 // It looks at content identity only and never asks the serving code what it believes to have sent.
-// Does not cover: which bytes a kernel really loads (the data plane's second witness does), reads that a
-// request never makes (a response without a decode step reads nothing), and the order of two writes that
-// land in the same event.
+// Does not cover: which bytes a kernel really loads (the data plane's second witness does), reads
+// that a request never makes (a response without a decode step reads nothing), and the order of two
+// writes that land in the same event.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +54,8 @@ void check_read(const ContentTrie& trie, const ProvenanceLog& log, const ShadowP
 // The record at the end of the origin chain: who computed the content in the first place.
 const Record& author(const ProvenanceLog& log, RecordId write);
 
-// Digest of what pages hold for positions [0, tokens), whatever runs it is stored as. Two sides agree iff
-// they hold the same content at the same positions. This models a checksum over KV bytes.
+// Digest of what pages hold for positions [0, tokens), whatever runs it is stored as. Two sides
+// agree iff they hold the same content at the same positions. This models a checksum over KV bytes.
 std::uint64_t content_digest(const ContentTrie& trie, const ShadowPlane& plane,
                              std::span<const PageIndex> pages, std::int64_t tokens);
 

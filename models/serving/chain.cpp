@@ -9,57 +9,78 @@ namespace {
 
 std::string sentence(const JournalEntry& e) {
   switch (e.step) {
-    case Step::arrived: return fmt::format("arrived: {} prompt tokens, {} to generate", e.a, e.b);
+    case Step::arrived:
+      return fmt::format("arrived: {} prompt tokens, {} to generate", e.a, e.b);
     case Step::rejected_by_prefill:
       return fmt::format("prefill rejected the prompt: {} tokens, limit {}", e.b, e.a);
     case Step::placeholder_on_prefill:
-      return fmt::format("prefill found {} tokens over its limit of {}: prompt replaced by a one-token "
-                         "placeholder, error 400 pending, queued all the same",
-                         e.b, e.a);
+      return fmt::format(
+          "prefill found {} tokens over its limit of {}: prompt replaced by a one-token "
+          "placeholder, error 400 pending, queued all the same",
+          e.b, e.a);
     case Step::rejected_by_decode:
       return fmt::format("decode rejected the prompt: {} tokens, limit {}", e.b, e.a);
     case Step::placeholder_on_decode:
-      return fmt::format("decode found {} tokens over its limit of {}: prompt replaced by a one-token "
-                         "placeholder, error 400 pending",
-                         e.b, e.a);
+      return fmt::format(
+          "decode found {} tokens over its limit of {}: prompt replaced by a one-token "
+          "placeholder, error 400 pending",
+          e.b, e.a);
     case Step::kept_for_notice:
       return "prefill keeps the aborted request unrun, to learn its destination";
     case Step::allocated_on_decode:
       return fmt::format("decode reserved {} pages for the whole prompt and published them", e.a);
     case Step::destination_known:
-      return fmt::format("prefill learnt the destination: {} pages announced, {} needed by its own view", e.a,
-                         e.b);
+      return fmt::format(
+          "prefill learnt the destination: {} pages announced, {} needed by its own view", e.a,
+          e.b);
     case Step::prefilled:
-      return fmt::format("prefill computed {} tokens ({} more came from its prefix cache)", e.a, e.b);
-    case Step::result_retired: return "prefill retired the result: an abort was pending, nothing is sent";
-    case Step::last_chunk_posted: return fmt::format("prefill posted its last chunk: {} pages in all", e.a);
-    case Step::success_sent: return fmt::format("prefill reported Success (rank {})", e.a);
-    case Step::failure_sent: return fmt::format("prefill reported Failed ({})", e.a);
-    case Step::success_received: return fmt::format("decode received Success (rank {})", e.a);
-    case Step::failure_received: return fmt::format("decode received Failed ({})", e.a);
+      return fmt::format("prefill computed {} tokens ({} more came from its prefix cache)", e.a,
+                         e.b);
+    case Step::result_retired:
+      return "prefill retired the result: an abort was pending, nothing is sent";
+    case Step::last_chunk_posted:
+      return fmt::format("prefill posted its last chunk: {} pages in all", e.a);
+    case Step::success_sent:
+      return fmt::format("prefill reported Success (rank {})", e.a);
+    case Step::failure_sent:
+      return fmt::format("prefill reported Failed ({})", e.a);
+    case Step::success_received:
+      return fmt::format("decode received Success (rank {})", e.a);
+    case Step::failure_received:
+      return fmt::format("decode received Failed ({})", e.a);
     case Step::committed:
-      return fmt::format("decode took \"transfer complete\" at its word and committed {} tokens", e.a);
+      return fmt::format("decode took \"transfer complete\" at its word and committed {} tokens",
+                         e.a);
     case Step::refused:
       return fmt::format("decode refused to commit: {}", name(static_cast<Cause>(e.a)));
-    case Step::merged: return "joined the running batch";
-    case Step::retracted: return "retracted: pages given up, copy kept in host memory";
-    case Step::resumed: return "resumed on new pages";
-    case Step::aborted_by_client: return "aborted by its client";
-    case Step::timed_out: return "timed out waiting";
-    case Step::pages_released: return fmt::format("released {} pages", e.a);
-    case Step::write_pending: return fmt::format("{} of them still referenced by a posted transfer", e.a);
-    case Step::answered: return fmt::format("the client has HTTP {}", e.a);
+    case Step::merged:
+      return "joined the running batch";
+    case Step::retracted:
+      return "retracted: pages given up, copy kept in host memory";
+    case Step::resumed:
+      return "resumed on new pages";
+    case Step::aborted_by_client:
+      return "aborted by its client";
+    case Step::timed_out:
+      return "timed out waiting";
+    case Step::pages_released:
+      return fmt::format("released {} pages", e.a);
+    case Step::write_pending:
+      return fmt::format("{} of them still referenced by a posted transfer", e.a);
+    case Step::answered:
+      return fmt::format("the client has HTTP {}", e.a);
   }
   return "?";
 }
 
 void add_record(const World& world, Finding& f, const Record& record, std::string what) {
-  f.chain.push_back(
-      {record.at, record.event, component_name(world, record.node), record.request, std::move(what)});
+  f.chain.push_back({record.at, record.event, component_name(world, record.node), record.request,
+                     std::move(what)});
 }
 
 // From the write that left the content back to who computed it.
-void add_origins(const World& world, const ProvenanceLog& log, Finding& f, RecordId write, PageIndex page) {
+void add_origins(const World& world, const ProvenanceLog& log, Finding& f, RecordId write,
+                 PageIndex page) {
   for (RecordId id = write; id.valid(); id = log.get(id).origin) {
     const Record& record = log.get(id);
     switch (record.kind) {
@@ -67,13 +88,19 @@ void add_origins(const World& world, const ProvenanceLog& log, Finding& f, Recor
         add_record(world, f, record, fmt::format("its KV arrived in page {}", page));
         break;
       case RecordKind::restore_write:
-        add_record(world, f, record, fmt::format("its KV was restored from host memory into page {}", page));
+        add_record(world, f, record,
+                   fmt::format("its KV was restored from host memory into page {}", page));
         break;
-      case RecordKind::prefill_write: add_record(world, f, record, "computed this KV in prefill"); break;
-      case RecordKind::decode_write: add_record(world, f, record, "computed this KV while decoding"); break;
+      case RecordKind::prefill_write:
+        add_record(world, f, record, "computed this KV in prefill");
+        break;
+      case RecordKind::decode_write:
+        add_record(world, f, record, "computed this KV while decoding");
+        break;
       case RecordKind::allocate:
       case RecordKind::free:
-      case RecordKind::zero: break;
+      case RecordKind::zero:
+        break;
     }
   }
 }
@@ -121,7 +148,8 @@ void add_page_history(const World& world, Finding& f, const ReadPlace& place, st
 
 void finish_chain(Finding& f, const Context& c, std::uint32_t component, RequestSerial request,
                   std::string what) {
-  f.chain.push_back({c.now(), c.event(), component_name(c.world, component), request, std::move(what)});
+  f.chain.push_back(
+      {c.now(), c.event(), component_name(c.world, component), request, std::move(what)});
   std::stable_sort(f.chain.begin(), f.chain.end(), [](const ChainLink& a, const ChainLink& b) {
     return a.at != b.at ? a.at < b.at : a.event < b.event;
   });

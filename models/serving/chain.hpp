@@ -12,11 +12,11 @@ const Request* find_request(const World& world, RequestSerial serial);
 std::vector<ChainLink> chain_of(const World& world, const Request& r);
 
 // How the content of one page came to be there: computed by whom, sent, its page freed, given on.
-void add_page_history(const World& world, Finding& finding, const ReadPlace& place, std::size_t group,
-                      PageIndex page, RecordId write);
+void add_page_history(const World& world, Finding& finding, const ReadPlace& place,
+                      std::size_t group, PageIndex page, RecordId write);
 
 // Adds the last link ("... now") and sorts the chain by (time, event), keeping order among equals.
-void finish_chain(Finding& finding, const Context& c, std::uint32_t component, RequestSerial request,
-                  std::string what);
+void finish_chain(Finding& finding, const Context& c, std::uint32_t component,
+                  RequestSerial request, std::string what);
 
 }  // namespace handoff

@@ -20,7 +20,8 @@ std::int64_t attachment_rate(const RunConfig& config, const NodeGroupConfig& gro
   return group.hardware.devices * group.hardware.nic_bytes_per_second;
 }
 
-// One switch that does not block, or two joined by a link of the given rate (prefill side, decode side).
+// One switch that does not block, or two joined by a link of the given rate (prefill side, decode
+// side).
 void build_topology(World& world) {
   const RunConfig& config = *world.config;
   Topology& t = world.topology;
@@ -29,7 +30,8 @@ void build_topology(World& world) {
   VertexId right = left;
   if (split) {
     right = t.add_vertex("spine-decode", VertexKind::network_switch);
-    t.add_duplex(left, right, config.network.spine_bytes_per_second, config.network.link_latency_ns);
+    t.add_duplex(left, right, config.network.spine_bytes_per_second,
+                 config.network.link_latency_ns);
   }
   std::vector<std::vector<VertexId>> groups;
   for (std::uint32_t i = 0; i < config.deployments.size(); ++i) {
@@ -72,8 +74,8 @@ void check_links(const RunConfig& config, const Topology& topology) {
     std::string known;
     for (std::uint32_t i = 0; i < topology.links() && i < 8; ++i)
       known += (i > 0 ? ", " : "") + topology.link_name(LinkId{i});
-    throw ConfigError(fault.mark, fmt::format("no link '{}'; the network has {}{}", link->link, known,
-                                              topology.links() > 8 ? ", ..." : ""));
+    throw ConfigError(fault.mark, fmt::format("no link '{}'; the network has {}{}", link->link,
+                                              known, topology.links() > 8 ? ", ..." : ""));
   }
 }
 
@@ -97,8 +99,8 @@ void build_nodes(World& world, std::uint32_t deployment) {
   }
   for (std::uint32_t i = 0; i < dc.decode.nodes; ++i) {
     DecodeNode& n = d.decode[i];
-    n.memory = NodeMemory::make(dc.model, engine, dc.decode.kv_pool_tokens, dc.ranks, false, config.seed,
-                                n.component);
+    n.memory = NodeMemory::make(dc.model, engine, dc.decode.kv_pool_tokens, dc.ranks, false,
+                                config.seed, n.component);
     n.rooms = RoomBook(dc.ranks);
     const auto slots = static_cast<std::int32_t>(2 * engine.decode_running_max);
     n.aux.assign(static_cast<std::size_t>(slots), std::vector<AuxRecord>(dc.ranks));
@@ -148,20 +150,24 @@ Cluster::Cluster(std::shared_ptr<const RunConfig> config) {
   for (std::uint32_t w = 0; w < run.workloads.size(); ++w)
     streams.push_back(WorkloadStream::open(run.workloads[w], w, run.seed, world_.tenants));
   world_.workload = MergedWorkload(std::move(streams));
-  world_.plan = expand(run.faults, run.seed, static_cast<std::uint32_t>(run.workloads.size()), world_.tenants);
+  world_.plan = expand(run.faults, run.seed, static_cast<std::uint32_t>(run.workloads.size()),
+                       world_.tenants);
+  world_.companions = OversizeCompanions(
+      run.faults, run.seed, static_cast<std::uint32_t>(run.workloads.size()), world_.tenants);
   world_.matcher = NoticeMatcher(run.faults, run.seed);
   check_links(run, world_.topology);
 }
 
 namespace {
 
-// The next request of the workload or of the oversize plan, by arrival; the workload first at a tie.
+// The next request of the workload or of the oversize plan, by arrival; the workload first at a
+// tie.
 std::optional<RequestSpec> pull(World& world) {
   if (!world.next_row.has_value()) world.next_row = world.workload.next();
   const bool injected = world.next_oversize < world.plan.oversize.size();
-  const bool take_injected =
-      injected && (!world.next_row.has_value() ||
-                   world.plan.oversize[world.next_oversize].arrival_ns < world.next_row->arrival_ns);
+  const bool take_injected = injected && (!world.next_row.has_value() ||
+                                          world.plan.oversize[world.next_oversize].arrival_ns <
+                                              world.next_row->arrival_ns);
   if (take_injected) return world.plan.oversize[world.next_oversize++];
   return std::exchange(world.next_row, std::nullopt);
 }
@@ -219,7 +225,8 @@ void for_request(const Context& c, const Event& e, Handler handler) {
   if (Request* r = c.request(e.payload[0], e.payload[1])) handler(c, *r);
 }
 
-// An event of a node's own process; stale when that process has died. Counter: which one it belongs to.
+// An event of a node's own process; stale when that process has died. Counter: which one it belongs
+// to.
 template <class Handler>
 void for_prefill(const Context& c, const Event& e, Handler handler) {
   const NodePlace at = place_of(c.world, e.target);
@@ -228,10 +235,12 @@ void for_prefill(const Context& c, const Event& e, Handler handler) {
 }
 
 template <class Handler>
-void for_decode(const Context& c, const Event& e, std::uint64_t DecodeNode::*counter, Handler handler) {
+void for_decode(const Context& c, const Event& e, std::uint64_t DecodeNode::*counter,
+                Handler handler) {
   const NodePlace at = place_of(c.world, e.target);
   HANDOFF_CHECK(at.decode != nullptr, "event for a decode node that does not exist");
-  if (counter == nullptr || e.payload[0] == at.decode->*counter) handler(c, *at.deployment, *at.decode);
+  if (counter == nullptr || e.payload[0] == at.decode->*counter)
+    handler(c, *at.deployment, *at.decode);
 }
 
 void apply_notice(const Context& c, const Event& e) {
@@ -255,9 +264,12 @@ void Cluster::apply(const Event& event, Schedule& schedule) {
   const Context c{world_, schedule};
   const auto kind = static_cast<EventKind>(event.kind);
   switch (kind) {
-    case EventKind::arrival: return on_arrival(c);
-    case EventKind::fault_begin: return on_timed_fault(c, world_.plan.timed[event.payload[0]]);
-    case EventKind::operation: return on_operation(c, world_.config->operations[event.payload[0]]);
+    case EventKind::arrival:
+      return on_arrival(c);
+    case EventKind::fault_begin:
+      return on_timed_fault(c, world_.plan.timed[event.payload[0]]);
+    case EventKind::operation:
+      return on_operation(c, world_.config->operations[event.payload[0]]);
     case EventKind::network_wake:
       if (event.payload[0] == world_.network_generation) on_network_wake(c);
       return;
@@ -267,32 +279,46 @@ void Cluster::apply(const Event& event, Schedule& schedule) {
     case EventKind::operation_start:
       return on_operation_start(c, static_cast<std::uint32_t>(event.payload[0]),
                                 static_cast<RequestSerial>(event.payload[1]));
-    case EventKind::prefill_submit: return for_request(c, event, on_prefill_submit);
-    case EventKind::decode_submit: return for_request(c, event, on_decode_submit);
-    case EventKind::metadata: return for_request(c, event, on_metadata);
-    case EventKind::abort_ack: return for_request(c, event, on_abort_ack);
-    case EventKind::bootstrap_timer: return for_request(c, event, on_bootstrap_timer);
-    case EventKind::waiting_timer: return for_request(c, event, on_waiting_timer);
-    case EventKind::release_timer: return for_request(c, event, on_release_timer);
-    case EventKind::client_abort: return for_request(c, event, on_client_abort);
+    case EventKind::prefill_submit:
+      return for_request(c, event, on_prefill_submit);
+    case EventKind::decode_submit:
+      return for_request(c, event, on_decode_submit);
+    case EventKind::metadata:
+      return for_request(c, event, on_metadata);
+    case EventKind::abort_ack:
+      return for_request(c, event, on_abort_ack);
+    case EventKind::bootstrap_timer:
+      return for_request(c, event, on_bootstrap_timer);
+    case EventKind::waiting_timer:
+      return for_request(c, event, on_waiting_timer);
+    case EventKind::release_timer:
+      return for_request(c, event, on_release_timer);
+    case EventKind::client_abort:
+      return for_request(c, event, on_client_abort);
     case EventKind::abort_decode:
       return for_request(c, event, [&event](const Context& context, Request& r) {
         on_abort_decode(context, r, static_cast<std::int32_t>(event.payload[2]));
       });
-    case EventKind::prefill_step_done: return for_prefill(c, event, on_prefill_step_done);
-    case EventKind::prefill_schedule: return for_prefill(c, event, schedule_prefill);
-    case EventKind::decode_wake: return for_decode(c, event, &DecodeNode::wake_generation, on_decode_wake);
+    case EventKind::prefill_step_done:
+      return for_prefill(c, event, on_prefill_step_done);
+    case EventKind::prefill_schedule:
+      return for_prefill(c, event, schedule_prefill);
+    case EventKind::decode_wake:
+      return for_decode(c, event, &DecodeNode::wake_generation, on_decode_wake);
     case EventKind::decode_schedule:
       return for_decode(c, event, &DecodeNode::generation, schedule_decode);
     case EventKind::abort_prefill:
       return on_abort_prefill(c, event.payload[0], event.payload[1], event.payload[2],
                               *place_of(world_, event.target).prefill, event.payload[3] == 1);
     case EventKind::peer_lost:
-      return for_decode(c, event, nullptr, [&event](const Context& context, Deployment& d, DecodeNode& n) {
-        on_peer_lost(context, d, n, static_cast<std::uint32_t>(event.payload[0]));
-      });
-    case EventKind::notice: return apply_notice(c, event);
-    case EventKind::count_: break;
+      return for_decode(c, event, nullptr,
+                        [&event](const Context& context, Deployment& d, DecodeNode& n) {
+                          on_peer_lost(context, d, n, static_cast<std::uint32_t>(event.payload[0]));
+                        });
+    case EventKind::notice:
+      return apply_notice(c, event);
+    case EventKind::count_:
+      break;
   }
   HANDOFF_CHECK(false, "unknown event kind: " + to_string(event));
 }

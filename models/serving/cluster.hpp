@@ -5,8 +5,8 @@
 
 namespace handoff {
 
-// A value of the configuration that the scenario file cannot be checked for without building the run (a
-// link that does not exist). what() says which, what was expected and the nearest name.
+// A value of the configuration that the scenario file cannot be checked for without building the
+// run (a link that does not exist). what() says which, what was expected and the nearest name.
 class ConfigError : public std::runtime_error {
  public:
   ConfigError(SourceMark mark, const std::string& what) : std::runtime_error(what), mark_(mark) {}
@@ -30,7 +30,9 @@ class Cluster {
   [[nodiscard]] std::uint64_t outstanding() const { return world_.outstanding; }
 
   [[nodiscard]] const World& world() const { return world_; }
-  [[nodiscard]] std::vector<RequestOutcome> take_outcomes() { return std::exchange(world_.outcomes, {}); }
+  [[nodiscard]] std::vector<RequestOutcome> take_outcomes() {
+    return std::exchange(world_.outcomes, {});
+  }
   // The end-of-run oracles. `schedule` gives the time.
   void finish(Schedule& schedule, StopReason stop);
 

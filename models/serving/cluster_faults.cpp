@@ -1,5 +1,5 @@
-// Timed faults and operations: nodes that die and come back, links that slow down, deployments that are
-// taken offline and deployed anew.
+// Timed faults and operations: nodes that die and come back, links that slow down, deployments that
+// are taken offline and deployed anew.
 #include <fmt/format.h>
 
 #include "models/serving/cluster.hpp"
@@ -26,8 +26,8 @@ void kill_prefill_legs(const Context& c, std::uint32_t deployment, std::uint32_t
   }
 }
 
-void kill_decode_legs(const Context& c, std::uint32_t deployment, std::uint32_t node, std::int32_t status,
-                      Cause cause) {
+void kill_decode_legs(const Context& c, std::uint32_t deployment, std::uint32_t node,
+                      std::int32_t status, Cause cause) {
   for (Request& r : c.world.requests) {
     if (!r.live || r.spec.deployment != deployment || r.decode.node != node) continue;
     const DecodeState s = r.decode.state;
@@ -78,8 +78,8 @@ void kill_prefill(const Context& c, std::uint32_t deployment, std::uint32_t node
   retire_all(c, deployment);
 }
 
-void kill_decode(const Context& c, std::uint32_t deployment, std::uint32_t node, std::int32_t status,
-                 Cause cause) {
+void kill_decode(const Context& c, std::uint32_t deployment, std::uint32_t node,
+                 std::int32_t status, Cause cause) {
   Deployment& d = c.world.deployments[deployment];
   DecodeNode& n = d.decode[node];
   catch_up_decode(c, d, n);
@@ -98,7 +98,8 @@ void kill_decode(const Context& c, std::uint32_t deployment, std::uint32_t node,
   n.rooms.reset();
   n.requests_by_room.clear();
   n.used_rooms.clear();
-  for (auto* queue : {&n.prealloc, &n.transfer, &n.waiting, &n.running, &n.retracted}) queue->clear();
+  for (auto* queue : {&n.prealloc, &n.transfer, &n.waiting, &n.running, &n.retracted})
+    queue->clear();
   n.aux_free.clear();
   for (std::size_t s = n.aux.size(); s-- > 0;) {
     n.aux_free.push_back(static_cast<std::int32_t>(s));
@@ -127,8 +128,8 @@ void crash(const Context& c, const NodeCrashFault& fault, bool begin) {
 void set_link(const Context& c, const LinkFault& fault, bool begin) {
   World& world = c.world;
   world.network.advance(c.now(), world.flows_done);
-  world.network.set_link_permille(world.topology.find_link(fault.link), begin ? fault.rate_permille : 1000,
-                                  c.now());
+  world.network.set_link_permille(world.topology.find_link(fault.link),
+                                  begin ? fault.rate_permille : 1000, c.now());
   reschedule_network(c);
 }
 
@@ -146,7 +147,8 @@ void stop_deployment(const Context& c, std::uint32_t deployment) {
   for (Request& r : c.world.requests)
     if (r.live && r.spec.deployment == deployment) answer(c, r, 503, Cause::offline);
   for (std::uint32_t n = 0; n < d.prefill.size(); ++n) kill_prefill(c, deployment, n);
-  for (std::uint32_t n = 0; n < d.decode.size(); ++n) kill_decode(c, deployment, n, 503, Cause::offline);
+  for (std::uint32_t n = 0; n < d.decode.size(); ++n)
+    kill_decode(c, deployment, n, 503, Cause::offline);
 }
 
 }  // namespace
@@ -155,8 +157,8 @@ void on_timed_fault(const Context& c, const FaultPlan::TimedFault& timed) {
   const Fault& fault = c.world.config->faults[timed.fault];
   if (const auto* f = std::get_if<NodeCrashFault>(&fault.what)) {
     record_firing(c, f, nullptr,
-                  fmt::format("{}[{}] {}", f->role == NodeRole::prefill ? "prefill" : "decode", f->node,
-                              timed.begin ? "dies" : "is back"));
+                  fmt::format("{}[{}] {}", f->role == NodeRole::prefill ? "prefill" : "decode",
+                              f->node, timed.begin ? "dies" : "is back"));
     crash(c, *f, timed.begin);
   } else if (const auto* link = std::get_if<LinkFault>(&fault.what)) {
     record_firing(c, link, nullptr,
@@ -171,8 +173,11 @@ void on_timed_fault(const Context& c, const FaultPlan::TimedFault& timed) {
 void on_operation(const Context& c, const Operation& operation) {
   Deployment& d = c.world.deployments[operation.deployment];
   switch (operation.kind) {
-    case Operation::Kind::take_offline: return stop_deployment(c, operation.deployment);
-    case Operation::Kind::drain: d.accepting = false; return;
+    case Operation::Kind::take_offline:
+      return stop_deployment(c, operation.deployment);
+    case Operation::Kind::drain:
+      d.accepting = false;
+      return;
     case Operation::Kind::redeploy:
       stop_deployment(c, operation.deployment);
       if (operation.engine.has_value()) {

@@ -1,5 +1,5 @@
-// A run as values: deployments, network, workloads, faults, operations. The scenario loader fills these;
-// nothing below models/ knows YAML.
+// A run as values: deployments, network, workloads, faults, operations. The scenario loader fills
+// these; nothing below models/ knows YAML.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct NodeGroupConfig {
   RooflineEfficiency efficiency;
 };
 
-// How the ranks of a node are modelled. Collapsed: one rank stands for all (they hold the same), which is
-// exact as long as nothing tells ranks apart. Explicit: `ranks` of them.
+// How the ranks of a node are modelled. Collapsed: one rank stands for all (they hold the same),
+// which is exact as long as nothing tells ranks apart. Explicit: `ranks` of them.
 struct DeploymentConfig {
   std::string name;
   ModelSpec model;
@@ -32,8 +32,8 @@ struct DeploymentConfig {
   EnginePolicy engine;
   std::int64_t context_window = 0;
   NodeGroupConfig prefill;
-  NodeGroupConfig decode;    // nodes == 0 for an embedding model
-  std::uint32_t ranks = 1;   // modelled per node
+  NodeGroupConfig decode;   // nodes == 0 for an embedding model
+  std::uint32_t ranks = 1;  // modelled per node
 };
 
 struct NetworkConfig {

@@ -1,5 +1,6 @@
-// The decode node up to the running batch: admission, preallocation, transfer, commit, and the ways a
-// handoff can end without one (sglang disaggregation/decode.py). The batch itself is decode_batch.cpp.
+// The decode node up to the running batch: admission, preallocation, transfer, commit, and the ways
+// a handoff can end without one (sglang disaggregation/decode.py). The batch itself is
+// decode_batch.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +41,8 @@ void count_waiting(const Context& c, DecodeNode& n, const Request& r) {
       static_cast<std::int64_t>(r.decode.pages[0].size()) * (c.now() - r.decode.transfer_since);
 }
 
-void release_after_failure(const Context& c, Deployment& d, DecodeNode& n, Request& r, DecodeFact fact) {
+void release_after_failure(const Context& c, Deployment& d, DecodeNode& n, Request& r,
+                           DecodeFact fact) {
   const bool abort = fact == DecodeFact::aborted;
   if (abort && d.engine.bugs.abort_forgets_pages) return;
   release_decode_pages(c, d, n, r);
@@ -74,14 +76,15 @@ void replay_stale_notice(const Context& c, Deployment& d, DecodeNode& n, Request
   }
 }
 
-// --- before commit -------------------------------------------------------------------------------------
+// --- before commit
+// -------------------------------------------------------------------------------------
 
 std::uint64_t decode_checksum(const Deployment& d, const DecodeNode& n, const Request& r,
                               std::uint32_t rank) {
   std::uint64_t sum = 0;
   for (std::size_t g = 0; g < n.memory.groups.size(); ++g)
-    sum = hash_combine(sum, content_digest(d.trie, n.memory.groups[g].planes[rank], r.decode.pages[g],
-                                           r.decode.tokens));
+    sum = hash_combine(sum, content_digest(d.trie, n.memory.groups[g].planes[rank],
+                                           r.decode.pages[g], r.decode.tokens));
   return sum;
 }
 
@@ -108,12 +111,14 @@ RankView view_of(const Deployment& d, const DecodeNode& n, const Request& r, con
   return {RankDecision::commit, Cause::finished};
 }
 
-// All ranks together. With agreement: anyone's failure fails all, and all must be ready to commit. Without:
-// each goes its own way, which the oracle sees; the node follows rank 0, whose scheduler answers clients.
+// All ranks together. With agreement: anyone's failure fails all, and all must be ready to commit.
+// Without: each goes its own way, which the oracle sees; the node follows rank 0, whose scheduler
+// answers clients.
 RankView decide(const Context& c, const Deployment& d, const DecodeNode& n, Request& r,
                 const RoomStatus& room) {
   std::vector<RankView> views;
-  for (std::uint32_t rank = 0; rank < d.config->ranks; ++rank) views.push_back(view_of(d, n, r, room, rank));
+  for (std::uint32_t rank = 0; rank < d.config->ranks; ++rank)
+    views.push_back(view_of(d, n, r, room, rank));
   if (d.engine.rank_agreement == RankAgreement::none) {
     std::vector<RankDecision> decisions;
     for (const RankView& v : views) decisions.push_back(v.decision);
@@ -146,7 +151,8 @@ void commit(const Context& c, Deployment& d, DecodeNode& n, Request& r) {
 }
 
 std::int32_t failure_status(const Deployment& d, const RoomStatus* room) {
-  const bool carried = d.engine.failure_status == FailureStatus::carried && room != nullptr && room->code != 0;
+  const bool carried =
+      d.engine.failure_status == FailureStatus::carried && room != nullptr && room->code != 0;
   return carried ? room->code : 500;
 }
 
@@ -155,7 +161,8 @@ std::int32_t failure_status(const Deployment& d, const RoomStatus* room) {
 void release_decode_pages(const Context& c, Deployment& d, DecodeNode& n, Request& r) {
   const std::vector<std::size_t> first(r.decode.pages.size(), 0);
   if (!r.decode.pages.empty())
-    c.note(r, Step::pages_released, n.component, static_cast<std::int64_t>(r.decode.pages[0].size()));
+    c.note(r, Step::pages_released, n.component,
+           static_cast<std::int64_t>(r.decode.pages[0].size()));
   judge_release(c, r, n.component,
                 n.memory.release(access(c, d, n.component), actor(r), r.decode.pages, first));
 }
@@ -177,7 +184,8 @@ void end_transfer(const Context& c, Request& r, DecodeFact fact, std::int32_t st
     c.at(c.now() + d.engine.control_latency_ns, EventKind::abort_prefill,
          d.prefill[r.prefill.node].component, c.slot_of(r), r.serial, r.room, 1);
   if (drain)
-    c.at(c.now() + d.engine.drain_cap_ns, EventKind::release_timer, n.component, c.slot_of(r), r.serial);
+    c.at(c.now() + d.engine.drain_cap_ns, EventKind::release_timer, n.component, c.slot_of(r),
+         r.serial);
   if (!(d.engine.bugs.drop_request_on_failure && fact == DecodeFact::failed)) {
     answer(c, r, status, cause);
     on_leg_error(c, r, false);
@@ -198,7 +206,8 @@ void on_decode_submit(const Context& c, Request& r) {
   const std::int64_t limit = input_limit(d, n.memory);
   if (leg.tokens >= limit) {
     const bool kept = d.engine.pending_abort == PendingAbort::wait_for_destination;
-    if (d.engine.rejected_prompt == RejectedPrompt::reject || kept) return reject(c, d, n, r, limit);
+    if (d.engine.rejected_prompt == RejectedPrompt::reject || kept)
+      return reject(c, d, n, r, limit);
     leg.tokens = 1;
     leg.pending_abort = 400;
     record_cause(r, 400, Cause::rejected_decode);
@@ -222,9 +231,11 @@ void preallocate(const Context& c, Deployment& d, DecodeNode& n) {
   for (const std::uint32_t slot : n.running) retractable += c.world.requests[slot].decode.context;
   for (const std::uint32_t slot : n.running) {
     const DecodeLeg& leg = c.world.requests[slot].decode;
-    single = std::max(single, leg.tokens + std::min(leg.output, d.engine.clip_new_tokens) - retractable);
+    single =
+        std::max(single, leg.tokens + std::min(leg.output, d.engine.clip_new_tokens) - retractable);
   }
-  const auto active = static_cast<std::int64_t>(n.running.size() + n.transfer.size() + n.waiting.size());
+  const auto active =
+      static_cast<std::int64_t>(n.running.size() + n.transfer.size() + n.waiting.size());
   std::int64_t allocatable =
       n.memory.available_tokens() - std::max(d.engine.reserved_decode_tokens * active, single);
   std::size_t taken = 0;
@@ -232,7 +243,8 @@ void preallocate(const Context& c, Deployment& d, DecodeNode& n) {
     Request& r = c.world.requests[n.prealloc[taken]];
     DecodeLeg& leg = r.decode;
     const std::int64_t needed = leg.tokens + d.engine.reserved_decode_tokens;
-    const std::int64_t grown = leg.tokens + std::min(leg.output, d.engine.clip_new_tokens) - retractable;
+    const std::int64_t grown =
+        leg.tokens + std::min(leg.output, d.engine.clip_new_tokens) - retractable;
     if (std::max(needed, grown) > allocatable) break;
     if (!n.memory.allocate(access(c, d, n.component), actor(r), n.memory.pages_for(leg.tokens),
                            d.engine.zero_on_allocate, leg.pages))
@@ -251,8 +263,8 @@ void preallocate(const Context& c, Deployment& d, DecodeNode& n) {
            d.prefill[r.prefill.node].component, c.slot_of(r), r.serial);
     }
     if (actions.has(DecodeAction::arm_waiting_timer) && d.engine.waiting_timeout_ns != kNever)
-      c.at(c.now() + d.engine.waiting_timeout_ns, EventKind::waiting_timer, n.component, c.slot_of(r),
-           r.serial);
+      c.at(c.now() + d.engine.waiting_timeout_ns, EventKind::waiting_timer, n.component,
+           c.slot_of(r), r.serial);
     replay_stale_notice(c, d, n, r);
   }
   n.prealloc.erase(n.prealloc.begin(), n.prealloc.begin() + static_cast<std::ptrdiff_t>(taken));
@@ -288,8 +300,8 @@ void poll_transfers(const Context& c, Deployment& d, DecodeNode& n) {
   }
 }
 
-void on_notice(const Context& c, Deployment& d, DecodeNode& n, std::uint64_t room, std::uint32_t rank,
-               bool success, std::int32_t code) {
+void on_notice(const Context& c, Deployment& d, DecodeNode& n, std::uint64_t room,
+               std::uint32_t rank, bool success, std::int32_t code) {
   if (!n.up) return;
   const bool recreate = d.engine.late_notice == LateNotice::recreates_room;
   if (!success) {
@@ -331,7 +343,8 @@ void on_abort_ack(const Context& c, Request& r) {
   Deployment& d = c.deployment(r);
   DecodeNode& n = d.decode[r.decode.node];
   const DecodeActions actions = advance(c, r, DecodeFact::drained);
-  if (actions.has(DecodeAction::release_pages)) release_after_failure(c, d, n, r, DecodeFact::aborted);
+  if (actions.has(DecodeAction::release_pages))
+    release_after_failure(c, d, n, r, DecodeFact::aborted);
   touch_decode(c, d, n);
   retire_if_done(c, r);
 }
@@ -357,7 +370,8 @@ void on_abort_decode(const Context& c, Request& r, std::int32_t status) {
       return touch_decode(c, d, n);
     case DecodeState::draining:
     case DecodeState::done:
-    case DecodeState::count_: return;
+    case DecodeState::count_:
+      return;
   }
 }
 

@@ -1,7 +1,7 @@
-// The running batch of a decode node, advanced lazily: the node plans the steps until something can change
-// (a request ends, a page may not fit, an attended length stops growing) and wakes then. When somebody
-// touches it before, it catches up step by step inside that event. Stepping::every_token plans one step at
-// a time and must give the same results.
+// The running batch of a decode node, advanced lazily: the node plans the steps until something can
+// change (a request ends, a page may not fit, an attended length stops growing) and wakes then.
+// When somebody touches it before, it catches up step by step inside that event.
+// Stepping::every_token plans one step at a time and must give the same results.
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -16,12 +16,15 @@ namespace handoff {
 namespace {
 
 // Whether a request at `context` positions needs a new page of a group for its next token.
-bool starts_page(const DecodeLeg& leg, std::size_t group, std::int64_t position, std::int64_t size) {
-  return position % size == 0 && static_cast<std::int64_t>(leg.pages[group].size()) * size <= position;
+bool starts_page(const DecodeLeg& leg, std::size_t group, std::int64_t position,
+                 std::int64_t size) {
+  return position % size == 0 &&
+         static_cast<std::int64_t>(leg.pages[group].size()) * size <= position;
 }
 
 // New pages of a group that the batch needs within the next `steps` steps.
-std::int64_t pages_needed(const Context& c, const DecodeNode& n, std::size_t group, std::int64_t steps) {
+std::int64_t pages_needed(const Context& c, const DecodeNode& n, std::size_t group,
+                          std::int64_t steps) {
   const std::int64_t size = n.memory.groups[group].pool.page_tokens();
   std::int64_t pages = 0;
   for (const std::uint32_t slot : n.running) {
@@ -38,12 +41,14 @@ bool pages_fit(const Context& c, const DecodeNode& n, std::int64_t steps) {
   return true;
 }
 
-// --- catching up -------------------------------------------------------------------------------------
+// --- catching up
+// -------------------------------------------------------------------------------------
 
 // Pages are taken in the order in which stepping one token at a time would take them.
 void take_pages(const Context& c, Deployment& d, DecodeNode& n, std::span<const TimeNs> starts) {
   const auto steps = static_cast<std::int64_t>(starts.size());
-  std::vector<std::tuple<std::int64_t, std::size_t, std::size_t>> needs;  // step, batch index, group
+  std::vector<std::tuple<std::int64_t, std::size_t, std::size_t>>
+      needs;  // step, batch index, group
   for (std::size_t i = 0; i < n.running.size(); ++i) {
     const DecodeLeg& leg = c.world.requests[n.running[i]].decode;
     for (std::size_t g = 0; g < n.memory.groups.size(); ++g) {
@@ -65,17 +70,19 @@ void take_pages(const Context& c, Deployment& d, DecodeNode& n, std::span<const 
   }
 }
 
-void write_tokens(const Context& c, Deployment& d, DecodeNode& n, TimeNs began, std::int64_t steps) {
+void write_tokens(const Context& c, Deployment& d, DecodeNode& n, TimeNs began,
+                  std::int64_t steps) {
   for (const std::uint32_t slot : n.running) {
     Request& r = c.world.requests[slot];
     DecodeLeg& leg = r.decode;
     if (!leg.decode_record.valid()) {
-      leg.decode_record = d.log.add({RecordKind::decode_write, static_cast<std::uint16_t>(n.component),
-                                     r.spec.tenant, r.serial, began, c.event(), RecordId{}});
+      leg.decode_record =
+          d.log.add({RecordKind::decode_write, static_cast<std::uint16_t>(n.component),
+                     r.spec.tenant, r.serial, began, c.event(), RecordId{}});
       d.log.acquire(leg.decode_record);
     }
-    n.memory.write(access(c, d, n.component), leg.decode_record, r.path, r.outcome.tainted, leg.pages,
-                   leg.context, leg.context + steps);
+    n.memory.write(access(c, d, n.component), leg.decode_record, r.path, r.outcome.tainted,
+                   leg.pages, leg.context, leg.context + steps);
     leg.context += steps;
     leg.generated += steps;
     r.outcome.output_tokens_done = leg.generated;
@@ -93,7 +100,8 @@ void catch_up(const Context& c, Deployment& d, DecodeNode& n) {
     n.context_sum += batch;
     n.attended_sum += n.growing;
     n.step_began = n.step_end;
-    if (n.steps_left > 0) n.step_end += d.decode_cost.decode_ns(batch, n.context_sum, n.attended_sum);
+    if (n.steps_left > 0)
+      n.step_end += d.decode_cost.decode_ns(batch, n.context_sum, n.attended_sum);
   }
   take_pages(c, d, n, starts);
   const auto steps = static_cast<std::int64_t>(starts.size());
@@ -103,7 +111,8 @@ void catch_up(const Context& c, Deployment& d, DecodeNode& n) {
   if (n.steps_left == 0) n.stepping = false;
 }
 
-// --- the pass between two steps ------------------------------------------------------------------------
+// --- the pass between two steps
+// ------------------------------------------------------------------------
 
 void finish(const Context& c, Deployment& d, DecodeNode& n, Request& r) {
   advance(c, r, DecodeFact::finished);
@@ -176,8 +185,8 @@ void restore(const Context& c, Deployment& d, DecodeNode& n, Request& r) {
         plane.clear(r.decode.pages[g][i], d.trie, d.log);
         for (ContentRun run : pages[i]) {
           const RecordId record =
-              d.log.add({RecordKind::restore_write, static_cast<std::uint16_t>(n.component), r.spec.tenant,
-                         r.serial, c.now(), c.event(), run.write});
+              d.log.add({RecordKind::restore_write, static_cast<std::uint16_t>(n.component),
+                         r.spec.tenant, r.serial, c.now(), c.event(), run.write});
           d.log.acquire(record);
           run.write = record;
           plane.write(r.decode.pages[g][i], run, d.trie, d.log);
@@ -211,8 +220,8 @@ void resume(const Context& c, Deployment& d, DecodeNode& n) {
     const std::int64_t room = alone ? 1 : d.engine.reserved_decode_tokens;
     if (r.decode.context + room > n.memory.available_tokens()) break;
     PageLists pages;
-    if (!n.memory.allocate(access(c, d, n.component), actor(r), n.memory.pages_for(r.decode.context),
-                           d.engine.zero_on_allocate, pages))
+    if (!n.memory.allocate(access(c, d, n.component), actor(r),
+                           n.memory.pages_for(r.decode.context), d.engine.zero_on_allocate, pages))
       break;
     r.decode.pages = std::move(pages);
     restore(c, d, n, r);
@@ -295,14 +304,18 @@ void check_reads(const Context& c, DecodeNode& n) {
   }
 }
 
-// --- planning ----------------------------------------------------------------------------------------
+// --- planning
+// ----------------------------------------------------------------------------------------
 
-// Whether the head of the prealloc queue may become admissible by the mere passing of steps: the running
-// requests' growth counts in its favour (see preallocate). What plain memory forbids, only an event changes.
+// Whether the head of the prealloc queue may become admissible by the mere passing of steps: the
+// running requests' growth counts in its favour (see preallocate). What plain memory forbids, only
+// an event changes.
 bool admission_may_ripen(const Context& c, const Deployment& d, const DecodeNode& n) {
   if (n.prealloc.empty() || !n.retracted.empty() || n.aux_free.empty()) return false;
-  const auto active = static_cast<std::int64_t>(n.running.size() + n.transfer.size() + n.waiting.size());
-  const std::int64_t needed = c.world.requests[n.prealloc[0]].decode.tokens + d.engine.reserved_decode_tokens;
+  const auto active =
+      static_cast<std::int64_t>(n.running.size() + n.transfer.size() + n.waiting.size());
+  const std::int64_t needed =
+      c.world.requests[n.prealloc[0]].decode.tokens + d.engine.reserved_decode_tokens;
   return needed <= n.memory.available_tokens() - d.engine.reserved_decode_tokens * active;
 }
 
@@ -315,7 +328,8 @@ std::int64_t horizon(const Context& c, const Deployment& d, const DecodeNode& n)
     steps = std::min(steps, leg.output - leg.generated);
     const std::int64_t attended = d.decode_cost.attended(leg.context);
     const std::int64_t limit = d.decode_cost.attended(std::numeric_limits<std::int32_t>::max());
-    if (attended == leg.context && leg.context < limit) steps = std::min(steps, limit - leg.context);
+    if (attended == leg.context && leg.context < limit)
+      steps = std::min(steps, limit - leg.context);
   }
   if (pages_fit(c, n, steps)) return steps;
   std::int64_t low = 1;  // fits: make_room saw to it
@@ -343,7 +357,8 @@ void plan(const Context& c, Deployment& d, DecodeNode& n) {
   n.step_began = c.now();
   TimeNs end = c.now();
   for (std::int64_t s = 0; s < n.steps_left; ++s) {
-    end += d.decode_cost.decode_ns(batch, n.context_sum + s * batch, n.attended_sum + s * n.growing);
+    end +=
+        d.decode_cost.decode_ns(batch, n.context_sum + s * batch, n.attended_sum + s * n.growing);
     if (s == 0) n.step_end = end;
   }
   c.at(end, EventKind::decode_wake, n.component, ++n.wake_generation);
@@ -382,7 +397,9 @@ void schedule_decode(const Context& c, Deployment& d, DecodeNode& n) {
   resume(c, d, n);
   poll_prealloc(c, n);
   preallocate(c, d, n);
-  const auto resources = [&n] { return n.memory.available_tokens() + static_cast<std::int64_t>(n.aux_free.size()); };
+  const auto resources = [&n] {
+    return n.memory.available_tokens() + static_cast<std::int64_t>(n.aux_free.size());
+  };
   const std::int64_t left = resources();
   poll_transfers(c, d, n);
   merge(c, d, n);

@@ -17,28 +17,28 @@ namespace handoff {
 enum class Phase : std::uint16_t { fault, step_done, transfer, message, timer, arrival, schedule };
 
 enum class EventKind : std::uint16_t {
-  fault_begin,       // [index in the plan's timed list]
-  operation,         // [index]
+  fault_begin,        // [index in the plan's timed list]
+  operation,          // [index]
   prefill_step_done,  // [node generation]
-  decode_wake,       // [wake generation]
-  network_wake,      // [generation]
-  data_visible,      // [operation slot]
-  operation_start,   // [operation slot]: one that was held back
-  prefill_submit,    // [request slot, serial]
-  decode_submit,     // [request slot, serial]
-  metadata,          // [request slot, serial]: decode's destinations reach prefill
-  notice,            // [room, rank | status << 8 | code << 16, sender serial]
-  abort_prefill,     // [request slot, serial, room, from: 0 router, 1 decode]
-  abort_decode,      // [request slot, serial, code]
-  abort_ack,         // [request slot, serial]: prefill has nothing of the room in flight
-  peer_lost,         // [prefill node index]: heartbeats failed
-  bootstrap_timer,   // [request slot, serial]
-  waiting_timer,     // [request slot, serial]
-  release_timer,     // [request slot, serial]: cap on a deferred release
-  client_abort,      // [request slot, serial]
-  arrival,           // the head of the merged workload
-  prefill_schedule,  // [node generation]
-  decode_schedule,   // [node generation]
+  decode_wake,        // [wake generation]
+  network_wake,       // [generation]
+  data_visible,       // [operation slot]
+  operation_start,    // [operation slot]: one that was held back
+  prefill_submit,     // [request slot, serial]
+  decode_submit,      // [request slot, serial]
+  metadata,           // [request slot, serial]: decode's destinations reach prefill
+  notice,             // [room, rank | status << 8 | code << 16, sender serial]
+  abort_prefill,      // [request slot, serial, room, from: 0 router, 1 decode]
+  abort_decode,       // [request slot, serial, code]
+  abort_ack,          // [request slot, serial]: prefill has nothing of the room in flight
+  peer_lost,          // [prefill node index]: heartbeats failed
+  bootstrap_timer,    // [request slot, serial]
+  waiting_timer,      // [request slot, serial]
+  release_timer,      // [request slot, serial]: cap on a deferred release
+  client_abort,       // [request slot, serial]
+  arrival,            // the head of the merged workload
+  prefill_schedule,   // [node generation]
+  decode_schedule,    // [node generation]
   count_,
 };
 

@@ -1,5 +1,5 @@
-// The handlers of the simulated system, by place of action. Cluster::apply calls them, they call each
-// other; each gets the world and the schedule and changes nothing else.
+// The handlers of the simulated system, by place of action. Cluster::apply calls them, they call
+// each other; each gets the world and the schedule and changes nothing else.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,9 @@
 
 namespace handoff {
 
-// --- lifecycle.cpp: requests from arrival to retirement -----------------------------------------------
-// Makes the request of a workload row; returns its slot.
+// --- lifecycle.cpp: requests from arrival to retirement
+// ----------------------------------------------- Makes the request of a workload row; returns its
+// slot.
 std::uint32_t create_request(const Context& c, RequestSpec spec);
 // Gives the client its answer, once; later answers are ignored.
 void answer(const Context& c, Request& r, std::int32_t status, Cause cause);
@@ -17,24 +18,27 @@ void answer(const Context& c, Request& r, std::int32_t status, Cause cause);
 void record_cause(Request& r, std::int32_t status, Cause cause);
 // Recycles the slot when the client is answered and both legs are done.
 void retire_if_done(const Context& c, Request& r);
-// Advances a leg through its table. Reports a pair that is not listed and returns no actions, state kept.
+// Advances a leg through its table. Reports a pair that is not listed and returns no actions, state
+// kept.
 PrefillActions advance(const Context& c, Request& r, PrefillFact fact);
 DecodeActions advance(const Context& c, Request& r, DecodeFact fact);
 void record_firing(const Context& c, const void* fault, Request* r, std::string what);
 
-// --- router.cpp -----------------------------------------------------------------------------------------
+// --- router.cpp
+// -----------------------------------------------------------------------------------------
 void route(const Context& c, Request& r);
 // A leg ended in an error: the router may cancel the other one.
 void on_leg_error(const Context& c, Request& r, bool prefill_leg);
 void on_client_abort(const Context& c, Request& r);
 
-// --- prefill.cpp ----------------------------------------------------------------------------------------
+// --- prefill.cpp
+// ----------------------------------------------------------------------------------------
 std::int64_t input_limit(const Deployment& d, const NodeMemory& memory);
 void on_prefill_submit(const Context& c, Request& r);
 void on_metadata(const Context& c, Request& r);
 void on_bootstrap_timer(const Context& c, Request& r);
-void on_abort_prefill(const Context& c, std::uint64_t slot, std::uint64_t serial, std::uint64_t room,
-                      PrefillNode& n, bool from_decode);
+void on_abort_prefill(const Context& c, std::uint64_t slot, std::uint64_t serial,
+                      std::uint64_t room, PrefillNode& n, bool from_decode);
 void on_prefill_step_done(const Context& c, Deployment& d, PrefillNode& n);
 void schedule_prefill(const Context& c, Deployment& d, PrefillNode& n);
 void wake_prefill(const Context& c, PrefillNode& n);
@@ -42,8 +46,9 @@ void wake_prefill(const Context& c, PrefillNode& n);
 void on_operation_ended(const Context& c, Deployment& d, PrefillNode& n, Request& r);
 void release_prefill_pages(const Context& c, Deployment& d, PrefillNode& n, Request& r);
 
-// --- transfer.cpp ---------------------------------------------------------------------------------------
-// Posts tokens [from, to) of the first group, and with the last chunk everything of the other groups and
+// --- transfer.cpp
+// --------------------------------------------------------------------------------------- Posts
+// tokens [from, to) of the first group, and with the last chunk everything of the other groups and
 // the aux record.
 void post_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r, std::int64_t from,
                 std::int64_t to, bool last);
@@ -57,10 +62,11 @@ void send_failure_notice(const Context& c, Deployment& d, PrefillNode& n, std::u
 // The network's state has changed at now(): moves its wake-up.
 void reschedule_network(const Context& c);
 
-// --- decode.cpp -----------------------------------------------------------------------------------------
+// --- decode.cpp
+// -----------------------------------------------------------------------------------------
 void on_decode_submit(const Context& c, Request& r);
-void on_notice(const Context& c, Deployment& d, DecodeNode& n, std::uint64_t room, std::uint32_t rank,
-               bool success, std::int32_t code);
+void on_notice(const Context& c, Deployment& d, DecodeNode& n, std::uint64_t room,
+               std::uint32_t rank, bool success, std::int32_t code);
 void on_waiting_timer(const Context& c, Request& r);
 void on_release_timer(const Context& c, Request& r);
 void on_abort_decode(const Context& c, Request& r, std::int32_t status);
@@ -70,7 +76,8 @@ void release_decode_pages(const Context& c, Deployment& d, DecodeNode& n, Reques
 // End of the decode leg's handoff for any reason but a commit.
 void end_transfer(const Context& c, Request& r, DecodeFact fact, std::int32_t status, Cause cause);
 
-// --- decode_batch.cpp: the running batch -----------------------------------------------------------------
+// --- decode_batch.cpp: the running batch
+// -----------------------------------------------------------------
 void on_decode_wake(const Context& c, Deployment& d, DecodeNode& n);
 void schedule_decode(const Context& c, Deployment& d, DecodeNode& n);
 // Something changed on the node: catch up to now, and have it decide at the next step boundary.
@@ -78,7 +85,8 @@ void touch_decode(const Context& c, Deployment& d, DecodeNode& n);
 // Brings the node's memory up to now(), before somebody else writes to it.
 void catch_up_decode(const Context& c, Deployment& d, DecodeNode& n);
 
-// --- cluster_faults.cpp ----------------------------------------------------------------------------------
+// --- cluster_faults.cpp
+// ----------------------------------------------------------------------------------
 void on_timed_fault(const Context& c, const FaultPlan::TimedFault& timed);
 void on_operation(const Context& c, const Operation& operation);
 

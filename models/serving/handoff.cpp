@@ -6,119 +6,196 @@ namespace handoff {
 
 const char* name(KvPoll s) {
   switch (s) {
-    case KvPoll::failed: return "Failed";
-    case KvPoll::bootstrapping: return "Bootstrapping";
-    case KvPoll::waiting_for_input: return "WaitingForInput";
-    case KvPoll::transferring: return "Transferring";
-    case KvPoll::success: return "Success";
+    case KvPoll::failed:
+      return "Failed";
+    case KvPoll::bootstrapping:
+      return "Bootstrapping";
+    case KvPoll::waiting_for_input:
+      return "WaitingForInput";
+    case KvPoll::transferring:
+      return "Transferring";
+    case KvPoll::success:
+      return "Success";
   }
   return "?";
 }
 
 const char* name(PrefillState s) {
   switch (s) {
-    case PrefillState::none: return "none";
-    case PrefillState::bootstrap: return "bootstrap";
-    case PrefillState::waiting: return "waiting";
-    case PrefillState::running: return "running";
-    case PrefillState::inflight: return "inflight";
-    case PrefillState::held: return "held";
-    case PrefillState::done: return "done";
-    case PrefillState::count_: break;
+    case PrefillState::none:
+      return "none";
+    case PrefillState::bootstrap:
+      return "bootstrap";
+    case PrefillState::waiting:
+      return "waiting";
+    case PrefillState::running:
+      return "running";
+    case PrefillState::inflight:
+      return "inflight";
+    case PrefillState::held:
+      return "held";
+    case PrefillState::done:
+      return "done";
+    case PrefillState::count_:
+      break;
   }
   return "?";
 }
 
 const char* name(PrefillFact f) {
   switch (f) {
-    case PrefillFact::submitted: return "submitted";
-    case PrefillFact::submitted_unbound: return "submitted, unbound";
-    case PrefillFact::rejected: return "rejected";
-    case PrefillFact::destination_known: return "destination known";
-    case PrefillFact::retired_unsent: return "retired unsent";
-    case PrefillFact::scheduled: return "scheduled";
-    case PrefillFact::last_chunk_done: return "last chunk done";
-    case PrefillFact::last_chunk_done_held: return "last chunk done, held";
-    case PrefillFact::result_retired: return "result retired";
-    case PrefillFact::no_handoff: return "no handoff";
-    case PrefillFact::sent: return "sent";
-    case PrefillFact::pulled: return "pulled";
-    case PrefillFact::lease_expired: return "lease expired";
-    case PrefillFact::failed: return "failed";
-    case PrefillFact::timed_out: return "timed out";
-    case PrefillFact::aborted: return "aborted";
-    case PrefillFact::killed: return "killed";
-    case PrefillFact::count_: break;
+    case PrefillFact::submitted:
+      return "submitted";
+    case PrefillFact::submitted_unbound:
+      return "submitted, unbound";
+    case PrefillFact::rejected:
+      return "rejected";
+    case PrefillFact::destination_known:
+      return "destination known";
+    case PrefillFact::retired_unsent:
+      return "retired unsent";
+    case PrefillFact::scheduled:
+      return "scheduled";
+    case PrefillFact::last_chunk_done:
+      return "last chunk done";
+    case PrefillFact::last_chunk_done_held:
+      return "last chunk done, held";
+    case PrefillFact::result_retired:
+      return "result retired";
+    case PrefillFact::no_handoff:
+      return "no handoff";
+    case PrefillFact::sent:
+      return "sent";
+    case PrefillFact::pulled:
+      return "pulled";
+    case PrefillFact::lease_expired:
+      return "lease expired";
+    case PrefillFact::failed:
+      return "failed";
+    case PrefillFact::timed_out:
+      return "timed out";
+    case PrefillFact::aborted:
+      return "aborted";
+    case PrefillFact::killed:
+      return "killed";
+    case PrefillFact::count_:
+      break;
   }
   return "?";
 }
 
 const char* name(PrefillAction a) {
   switch (a) {
-    case PrefillAction::enqueue_bootstrap: return "enqueue bootstrap";
-    case PrefillAction::arm_bootstrap_timer: return "arm bootstrap timer";
-    case PrefillAction::enqueue_waiting: return "enqueue waiting";
-    case PrefillAction::take_aux: return "take aux slot";
-    case PrefillAction::notify_failed: return "notify failed";
-    case PrefillAction::send_pages: return "send pages";
-    case PrefillAction::cache_prefix: return "cache prefix";
-    case PrefillAction::release_pages: return "release pages";
-    case PrefillAction::release_aux: return "release aux slot";
-    case PrefillAction::drop_room: return "drop room";
-    case PrefillAction::count_: break;
+    case PrefillAction::enqueue_bootstrap:
+      return "enqueue bootstrap";
+    case PrefillAction::arm_bootstrap_timer:
+      return "arm bootstrap timer";
+    case PrefillAction::enqueue_waiting:
+      return "enqueue waiting";
+    case PrefillAction::take_aux:
+      return "take aux slot";
+    case PrefillAction::notify_failed:
+      return "notify failed";
+    case PrefillAction::send_pages:
+      return "send pages";
+    case PrefillAction::cache_prefix:
+      return "cache prefix";
+    case PrefillAction::release_pages:
+      return "release pages";
+    case PrefillAction::release_aux:
+      return "release aux slot";
+    case PrefillAction::drop_room:
+      return "drop room";
+    case PrefillAction::count_:
+      break;
   }
   return "?";
 }
 
 const char* name(DecodeState s) {
   switch (s) {
-    case DecodeState::none: return "none";
-    case DecodeState::prealloc: return "prealloc";
-    case DecodeState::transfer: return "transfer";
-    case DecodeState::waiting: return "waiting";
-    case DecodeState::running: return "running";
-    case DecodeState::retracted: return "retracted";
-    case DecodeState::draining: return "draining";
-    case DecodeState::done: return "done";
-    case DecodeState::count_: break;
+    case DecodeState::none:
+      return "none";
+    case DecodeState::prealloc:
+      return "prealloc";
+    case DecodeState::transfer:
+      return "transfer";
+    case DecodeState::waiting:
+      return "waiting";
+    case DecodeState::running:
+      return "running";
+    case DecodeState::retracted:
+      return "retracted";
+    case DecodeState::draining:
+      return "draining";
+    case DecodeState::done:
+      return "done";
+    case DecodeState::count_:
+      break;
   }
   return "?";
 }
 
 const char* name(DecodeFact f) {
   switch (f) {
-    case DecodeFact::submitted: return "submitted";
-    case DecodeFact::rejected: return "rejected";
-    case DecodeFact::allocated: return "allocated";
-    case DecodeFact::committed: return "committed";
-    case DecodeFact::refused: return "refused";
-    case DecodeFact::merged: return "merged";
-    case DecodeFact::finished: return "finished";
-    case DecodeFact::retracted: return "retracted";
-    case DecodeFact::resumed: return "resumed";
-    case DecodeFact::failed: return "failed";
-    case DecodeFact::timed_out: return "timed out";
-    case DecodeFact::aborted: return "aborted";
-    case DecodeFact::must_drain: return "must drain";
-    case DecodeFact::drained: return "drained";
-    case DecodeFact::killed: return "killed";
-    case DecodeFact::count_: break;
+    case DecodeFact::submitted:
+      return "submitted";
+    case DecodeFact::rejected:
+      return "rejected";
+    case DecodeFact::allocated:
+      return "allocated";
+    case DecodeFact::committed:
+      return "committed";
+    case DecodeFact::refused:
+      return "refused";
+    case DecodeFact::merged:
+      return "merged";
+    case DecodeFact::finished:
+      return "finished";
+    case DecodeFact::retracted:
+      return "retracted";
+    case DecodeFact::resumed:
+      return "resumed";
+    case DecodeFact::failed:
+      return "failed";
+    case DecodeFact::timed_out:
+      return "timed out";
+    case DecodeFact::aborted:
+      return "aborted";
+    case DecodeFact::must_drain:
+      return "must drain";
+    case DecodeFact::drained:
+      return "drained";
+    case DecodeFact::killed:
+      return "killed";
+    case DecodeFact::count_:
+      break;
   }
   return "?";
 }
 
 const char* name(DecodeAction a) {
   switch (a) {
-    case DecodeAction::enqueue_prealloc: return "enqueue prealloc";
-    case DecodeAction::publish_metadata: return "publish metadata";
-    case DecodeAction::arm_waiting_timer: return "arm waiting timer";
-    case DecodeAction::release_aux: return "release aux slot";
-    case DecodeAction::clear_room: return "clear room";
-    case DecodeAction::start_reading: return "start reading";
-    case DecodeAction::back_up: return "back up";
-    case DecodeAction::release_pages: return "release pages";
-    case DecodeAction::send_abort: return "send abort";
-    case DecodeAction::count_: break;
+    case DecodeAction::enqueue_prealloc:
+      return "enqueue prealloc";
+    case DecodeAction::publish_metadata:
+      return "publish metadata";
+    case DecodeAction::arm_waiting_timer:
+      return "arm waiting timer";
+    case DecodeAction::release_aux:
+      return "release aux slot";
+    case DecodeAction::clear_room:
+      return "clear room";
+    case DecodeAction::start_reading:
+      return "start reading";
+    case DecodeAction::back_up:
+      return "back up";
+    case DecodeAction::release_pages:
+      return "release pages";
+    case DecodeAction::send_abort:
+      return "send abort";
+    case DecodeAction::count_:
+      break;
   }
   return "?";
 }
@@ -235,7 +312,8 @@ void RoomBook::update(std::uint64_t room, std::uint32_t rank, KvPoll status, boo
              .first;
   }
   KvPoll& mine = it->second.ranks[rank];
-  mine = status == KvPoll::failed || mine == KvPoll::failed ? KvPoll::failed : std::max(mine, status);
+  mine =
+      status == KvPoll::failed || mine == KvPoll::failed ? KvPoll::failed : std::max(mine, status);
 }
 
 void RoomBook::update_all(std::uint64_t room, KvPoll status, bool recreate) {

@@ -10,8 +10,10 @@
 namespace handoff {
 namespace {
 
-Finding* open_finding(const Context& c, Rule rule, const Request& r, std::uint32_t component, bool& fresh) {
-  Finding* f = c.world.oracles.findings.report(rule, r.serial, component_name(c.world, component), fresh);
+Finding* open_finding(const Context& c, Rule rule, const Request& r, std::uint32_t component,
+                      bool& fresh) {
+  Finding* f =
+      c.world.oracles.findings.report(rule, r.serial, component_name(c.world, component), fresh);
   if (f != nullptr && fresh) {
     f->at = c.now();
     f->event = c.event();
@@ -25,8 +27,9 @@ void fill_sources(Finding& f, const ReadVerdict& verdict) {
   f.sources_total = static_cast<std::uint32_t>(verdict.sources.size());
   for (const auto& [serial, source] : verdict.sources)
     f.sources.push_back({serial, source.tenant, source.tokens});
-  std::stable_sort(f.sources.begin(), f.sources.end(),
-                   [](const FindingSource& a, const FindingSource& b) { return a.tokens > b.tokens; });
+  std::stable_sort(
+      f.sources.begin(), f.sources.end(),
+      [](const FindingSource& a, const FindingSource& b) { return a.tokens > b.tokens; });
   if (f.sources.size() > kSourcesMax) f.sources.resize(kSourcesMax);
 }
 
@@ -66,7 +69,8 @@ void report_read(const Context& c, Request& r, const ReadPlace& place, const Rea
   f->pages = verdict.pages;
   fill_sources(*f, verdict);
   f->message = fmt::format(
-      "request {} read {} positions of group {} of which {} hold other requests' content, {} were never "
+      "request {} read {} positions of group {} of which {} hold other requests' content, {} were "
+      "never "
       "written and {} hold its own in the wrong place",
       r.serial, verdict.read, f->group, verdict.foreign, verdict.unwritten, verdict.misplaced);
   f->chain = chain_of(c.world, r);
@@ -86,17 +90,19 @@ void report_read(const Context& c, Request& r, const ReadPlace& place, const Rea
 
 }  // namespace
 
-bool judge_read(const Context& c, Request& r, const ReadPlace& place, std::int64_t from, std::int64_t to) {
+bool judge_read(const Context& c, Request& r, const ReadPlace& place, std::int64_t from,
+                std::int64_t to) {
   const Deployment& d = c.deployment(r);
   bool tainted = false;
   for (std::size_t g = 0; g < place.memory->groups.size(); ++g) {
     const GroupSpec& spec = d.config->model.groups[g];
-    const std::int64_t first = spec.kind == GroupKind::window ? std::max(from, to - spec.window_tokens) : from;
+    const std::int64_t first =
+        spec.kind == GroupKind::window ? std::max(from, to - spec.window_tokens) : from;
     const auto& planes = place.memory->groups[g].planes;
     for (std::uint32_t rank = 0; rank < planes.size(); ++rank) {
       ReadVerdict verdict;
-      check_read(d.trie, d.log, planes[rank],
-                 {place.path, r.serial, (*place.pages)[g], first, to}, verdict);
+      check_read(d.trie, d.log, planes[rank], {place.path, r.serial, (*place.pages)[g], first, to},
+                 verdict);
       if (verdict.wrong() == 0 && verdict.tainted == 0) continue;
       note_outcome(r, verdict);
       tainted = tainted || verdict.foreign > 0 || verdict.tainted > 0;
@@ -122,8 +128,9 @@ void judge_commit(const Context& c, Request& r, const DecodeNode& node) {
       f->rank = rank;
       f->tokens_read = r.spec.prompt_tokens;
       f->tokens_unwritten = r.spec.prompt_tokens - have;
-      f->message = fmt::format("decode committed request {} with {} of {} positions of group {} delivered",
-                               r.serial, have, r.spec.prompt_tokens, f->group);
+      f->message =
+          fmt::format("decode committed request {} with {} of {} positions of group {} delivered",
+                      r.serial, have, r.spec.prompt_tokens, f->group);
       f->chain = chain_of(c.world, r);
       finish_chain(*f, c, node.component, r.serial, "committed the transfer as complete");
     }
@@ -147,8 +154,8 @@ void judge_landing(const Context& c, const TransferOperation& op, const DecodeNo
         f->sources.push_back({op.serial, 0, 0});
         f->sources_total = 1;
         f->message = fmt::format(
-            "data of request {} landed on pages of node {} that belong to request {} by now", op.serial,
-            node.name, owner);
+            "data of request {} landed on pages of node {} that belong to request {} by now",
+            op.serial, node.name, owner);
         const Request* victim = find_request(c.world, owner);
         if (victim != nullptr) f->chain = chain_of(c.world, *victim);
         const Request* writer = find_request(c.world, op.serial);
@@ -165,15 +172,17 @@ void judge_landing(const Context& c, const TransferOperation& op, const DecodeNo
   }
 }
 
-void judge_release(const Context& c, Request& r, std::uint32_t component, const ReleaseReport& report) {
+void judge_release(const Context& c, Request& r, std::uint32_t component,
+                   const ReleaseReport& report) {
   bool fresh = false;
   if (report.in_flight > 0) {
     c.note(r, Step::write_pending, component, report.in_flight);
     Finding* f = open_finding(c, Rule::free_in_flight, r, component, fresh);
     if (f != nullptr && fresh) {
       f->pages = report.pages;
-      f->message = fmt::format("{} pages of request {} were freed while a posted transfer still referenced them",
-                               report.in_flight, r.serial);
+      f->message = fmt::format(
+          "{} pages of request {} were freed while a posted transfer still referenced them",
+          report.in_flight, r.serial);
       f->chain = chain_of(c.world, r);
       finish_chain(*f, c, component, r.serial, "its pages return to the pool");
     }
@@ -182,7 +191,8 @@ void judge_release(const Context& c, Request& r, std::uint32_t component, const 
     Finding* f = open_finding(c, Rule::balance, r, component, fresh);
     if (f != nullptr && fresh) {
       f->pages = report.pages;
-      f->message = fmt::format("{} pages of request {} were freed a second time", report.not_held, r.serial);
+      f->message =
+          fmt::format("{} pages of request {} were freed a second time", report.not_held, r.serial);
       f->chain = chain_of(c.world, r);
       finish_chain(*f, c, component, r.serial, "pages that nobody holds are freed");
     }
@@ -199,8 +209,9 @@ void judge_ranks(const Context& c, Request& r, const DecodeNode& node,
   Finding* f = open_finding(c, Rule::rank_agreement, r, node.component, fresh);
   if (f == nullptr || !fresh) return;
   f->rank = static_cast<std::uint32_t>(other - decisions.begin());
-  f->message = fmt::format("rank 0 {} request {} while rank {} {}", kWords[static_cast<int>(decisions[0])],
-                           r.serial, f->rank, kWords[static_cast<int>(*other)]);
+  f->message =
+      fmt::format("rank 0 {} request {} while rank {} {}", kWords[static_cast<int>(decisions[0])],
+                  r.serial, f->rank, kWords[static_cast<int>(*other)]);
   f->chain = chain_of(c.world, r);
   finish_chain(*f, c, node.component, r.serial, "ranks part ways");
 }
@@ -211,8 +222,9 @@ void judge_answer(const Context& c, Request& r) {
     const std::uint32_t component = c.deployment(r).router_component;
     Finding* f = open_finding(c, Rule::first_cause, r, component, fresh);
     if (f != nullptr && fresh) {
-      f->message = fmt::format("the client of request {} was told 200 although it had failed first: {} ({})",
-                               r.serial, name(r.first_cause), r.first_cause_status);
+      f->message =
+          fmt::format("the client of request {} was told 200 although it had failed first: {} ({})",
+                      r.serial, name(r.first_cause), r.first_cause_status);
       f->chain = chain_of(c.world, r);
       finish_chain(*f, c, component, r.serial, "the client sees HTTP 200");
     }
@@ -226,7 +238,8 @@ void judge_answer(const Context& c, Request& r) {
   f->chain = chain_of(c.world, r);
 }
 
-void judge_unlisted(const Context& c, Request& r, std::uint32_t component, const std::string& what) {
+void judge_unlisted(const Context& c, Request& r, std::uint32_t component,
+                    const std::string& what) {
   bool fresh = false;
   Finding* f = open_finding(c, Rule::transition, r, component, fresh);
   if (f == nullptr || !fresh) return;
@@ -236,8 +249,8 @@ void judge_unlisted(const Context& c, Request& r, std::uint32_t component, const
 
 namespace {
 
-void judge_leaks(const Context& c, const Deployment& d, std::uint32_t component, const std::string& node,
-                 const NodeMemory& memory) {
+void judge_leaks(const Context& c, const Deployment& d, std::uint32_t component,
+                 const std::string& node, const NodeMemory& memory) {
   for (std::size_t g = 0; g < memory.groups.size(); ++g) {
     const PageBook& book = memory.groups[g].book;
     for (const PageIndex page : book.held_by_requests()) {
@@ -249,11 +262,13 @@ void judge_leaks(const Context& c, const Deployment& d, std::uint32_t component,
         f->event = c.event();
         f->deployment = static_cast<std::uint32_t>(&d - c.world.deployments.data());
         f->group = d.config->model.groups[g].name;
-        f->message = fmt::format("pages of request {} were never freed on {}", book.owner(page), node);
+        f->message =
+            fmt::format("pages of request {} were never freed on {}", book.owner(page), node);
         const RecordId allocated = memory.groups[g].pool.allocated(page);
         if (allocated.valid()) {
           const Record& record = d.log.get(allocated);
-          f->chain.push_back({record.at, record.event, node, record.request, "was given the pages"});
+          f->chain.push_back(
+              {record.at, record.event, node, record.request, "was given the pages"});
         }
         finish_chain(*f, c, component, book.owner(page), "the run ends and they are still held");
       }
@@ -270,8 +285,9 @@ void judge_end(const Context& c, StopReason stop) {
     bool fresh = false;
     Finding* f = open_finding(c, Rule::termination, r, c.deployment(r).router_component, fresh);
     if (f == nullptr || !fresh) continue;
-    f->message = fmt::format("request {} has no terminal state when the run ends ({}): prefill {}, decode {}",
-                             r.serial, name(stop), name(r.prefill.state), name(r.decode.state));
+    f->message = fmt::format(
+        "request {} has no terminal state when the run ends ({}): prefill {}, decode {}", r.serial,
+        name(stop), name(r.prefill.state), name(r.decode.state));
     f->chain = chain_of(c.world, r);
   }
   // A run that was cut short, or whose requests hang, holds pages for a reason.

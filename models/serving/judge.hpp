@@ -1,6 +1,6 @@
-// Where the oracles are asked: each function observes one kind of moment, compares what the oracles' books
-// and the shadow memory say, and reports a finding with its causal chain. Nothing here changes the
-// simulated system; taint is noted on the request, and no policy reads it.
+// Where the oracles are asked: each function observes one kind of moment, compares what the
+// oracles' books and the shadow memory say, and reports a finding with its causal chain. Nothing
+// here changes the simulated system; taint is noted on the request, and no policy reads it.
 #pragma once
 
 #include "models/serving/world.hpp"
@@ -18,9 +18,10 @@ struct ReadPlace {
   const PageLists* pages = nullptr;
 };
 
-// I1. A computation of `r` reads positions [from, to) on every group and rank (of a window group only the
-// last window of them). Returns whether what it computes from now on is tainted.
-bool judge_read(const Context& c, Request& r, const ReadPlace& place, std::int64_t from, std::int64_t to);
+// I1. A computation of `r` reads positions [from, to) on every group and rank (of a window group
+// only the last window of them). Returns whether what it computes from now on is tainted.
+bool judge_read(const Context& c, Request& r, const ReadPlace& place, std::int64_t from,
+                std::int64_t to);
 
 // I2. Decode takes the transfer of `r` for complete.
 void judge_commit(const Context& c, Request& r, const DecodeNode& node);
@@ -29,7 +30,8 @@ void judge_commit(const Context& c, Request& r, const DecodeNode& node);
 void judge_landing(const Context& c, const TransferOperation& op, const DecodeNode& node);
 
 // I4 and I5 (double free). Pages of `r` have been released.
-void judge_release(const Context& c, Request& r, std::uint32_t component, const ReleaseReport& report);
+void judge_release(const Context& c, Request& r, std::uint32_t component,
+                   const ReleaseReport& report);
 
 // I8. What each rank decides about the transfer of `r`: the decisions must be equal.
 enum class RankDecision : std::uint8_t { wait, commit, abort };

@@ -10,22 +10,38 @@ namespace handoff {
 
 const char* name(Cause cause) {
   switch (cause) {
-    case Cause::finished: return "finished";
-    case Cause::rejected_router: return "rejected by router";
-    case Cause::rejected_context: return "longer than the context window";
-    case Cause::rejected_prefill: return "longer than prefill's limit";
-    case Cause::rejected_decode: return "longer than decode's limit";
-    case Cause::prefill_failed: return "prefill failed";
-    case Cause::bootstrap_timeout: return "bootstrap timeout";
-    case Cause::waiting_timeout: return "waiting timeout";
-    case Cause::length_mismatch: return "length mismatch";
-    case Cause::checksum_mismatch: return "checksum mismatch";
-    case Cause::room_mismatch: return "room mismatch";
-    case Cause::rank_mismatch: return "rank mismatch";
-    case Cause::node_down: return "node down";
-    case Cause::client_abort: return "client abort";
-    case Cause::offline: return "offline";
-    case Cause::pool_exhausted: return "pool exhausted";
+    case Cause::finished:
+      return "finished";
+    case Cause::rejected_router:
+      return "rejected by router";
+    case Cause::rejected_context:
+      return "longer than the context window";
+    case Cause::rejected_prefill:
+      return "longer than prefill's limit";
+    case Cause::rejected_decode:
+      return "longer than decode's limit";
+    case Cause::prefill_failed:
+      return "prefill failed";
+    case Cause::bootstrap_timeout:
+      return "bootstrap timeout";
+    case Cause::waiting_timeout:
+      return "waiting timeout";
+    case Cause::length_mismatch:
+      return "length mismatch";
+    case Cause::checksum_mismatch:
+      return "checksum mismatch";
+    case Cause::room_mismatch:
+      return "room mismatch";
+    case Cause::rank_mismatch:
+      return "rank mismatch";
+    case Cause::node_down:
+      return "node down";
+    case Cause::client_abort:
+      return "client abort";
+    case Cause::offline:
+      return "offline";
+    case Cause::pool_exhausted:
+      return "pool exhausted";
   }
   return "?";
 }
@@ -60,7 +76,8 @@ bool room_in_use(const World& world, std::uint64_t room) {
                      [room](const Request& r) { return r.live && r.room == room; });
 }
 
-// Rooms are 63-bit random numbers, drawn by the router. A small room space is walked to the next free one.
+// Rooms are 63-bit random numbers, drawn by the router. A small room space is walked to the next
+// free one.
 std::uint64_t draw_room(const World& world, const Deployment& d, RequestSerial serial) {
   Rng rng(world.config->seed, "room", serial);
   const std::uint64_t space = d.engine.room_space;
@@ -155,9 +172,12 @@ void uncount(Deployment& d, Request& r, bool prefill) {
 }  // namespace
 
 void retire_if_done(const Context& c, Request& r) {
-  const bool prefill_done = r.prefill.state == PrefillState::none || r.prefill.state == PrefillState::done;
-  const bool decode_done = r.decode.state == DecodeState::none || r.decode.state == DecodeState::done;
-  if (!r.live || !r.answered || !prefill_done || !decode_done || r.prefill.draining || r.prefill.flowing > 0)
+  const bool prefill_done =
+      r.prefill.state == PrefillState::none || r.prefill.state == PrefillState::done;
+  const bool decode_done =
+      r.decode.state == DecodeState::none || r.decode.state == DecodeState::done;
+  if (!r.live || !r.answered || !prefill_done || !decode_done || r.prefill.draining ||
+      r.prefill.flowing > 0)
     return;
   Deployment& d = c.deployment(r);
   uncount(d, r, true);
@@ -203,8 +223,8 @@ void record_firing(const Context& c, const void* fault, Request* r, std::string 
   const auto& faults = c.world.config->faults;
   std::uint32_t index = 0;
   for (std::uint32_t i = 0; i < faults.size(); ++i) {
-    const bool same = std::visit([fault](const auto& f) { return static_cast<const void*>(&f) == fault; },
-                                 faults[i].what);
+    const bool same = std::visit(
+        [fault](const auto& f) { return static_cast<const void*>(&f) == fault; }, faults[i].what);
     if (same) index = i;
   }
   if (r != nullptr) r->fault = static_cast<std::int32_t>(index);

@@ -16,7 +16,8 @@ NodeMemory NodeMemory::make(const ModelSpec& model, const EnginePolicy& engine,
   std::vector<std::int32_t> sizes;
   for (std::size_t g = 0; g < model.groups.size(); ++g) {
     GroupMemory group;
-    group.pool = PagePool(pages, page_tokens, engine.free_order, Rng(seed, "free-order", entity * 64 + g));
+    group.pool =
+        PagePool(pages, page_tokens, engine.free_order, Rng(seed, "free-order", entity * 64 + g));
     group.planes.assign(ranks, ShadowPlane(pages, page_tokens));
     group.book = PageBook(pages);
     memory.groups.push_back(std::move(group));
@@ -37,7 +38,8 @@ std::vector<std::uint32_t> NodeMemory::pages_for(std::int64_t tokens) const {
 std::int64_t NodeMemory::available_tokens() const {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const GroupMemory& group : groups)
-    least = std::min(least, static_cast<std::int64_t>(group.pool.free_pages()) * group.pool.page_tokens());
+    least = std::min(least,
+                     static_cast<std::int64_t>(group.pool.free_pages()) * group.pool.page_tokens());
   return caching ? least + cache.evictable_tokens() : least;
 }
 
@@ -52,7 +54,8 @@ bool NodeMemory::evict(const MemoryAccess& access, std::span<const std::uint32_t
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const PagePool& pool = groups[g].pool;
     if (counts[g] > pool.free_pages())
-      tokens = std::max(tokens, static_cast<std::int64_t>(counts[g] - pool.free_pages()) * pool.page_tokens());
+      tokens = std::max(
+          tokens, static_cast<std::int64_t>(counts[g] - pool.free_pages()) * pool.page_tokens());
   }
   if (tokens > cache.evictable_tokens()) return false;
   PageLists evicted(groups.size());
@@ -62,13 +65,12 @@ bool NodeMemory::evict(const MemoryAccess& access, std::span<const std::uint32_t
   return fits(counts);
 }
 
-bool NodeMemory::allocate(const MemoryAccess& access, Actor actor, std::span<const std::uint32_t> counts,
-                          bool zero, PageLists& pages) {
+bool NodeMemory::allocate(const MemoryAccess& access, Actor actor,
+                          std::span<const std::uint32_t> counts, bool zero, PageLists& pages) {
   eviction = {};
   if (!fits(counts) && !(caching && evict(access, counts))) return false;
-  const RecordId record =
-      access.log.add({RecordKind::allocate, access.node, actor.tenant, actor.request, access.now,
-                      access.event, RecordId{}});
+  const RecordId record = access.log.add({RecordKind::allocate, access.node, actor.tenant,
+                                          actor.request, access.now, access.event, RecordId{}});
   access.log.acquire(record);
   pages.resize(groups.size());
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -89,9 +91,8 @@ bool NodeMemory::allocate(const MemoryAccess& access, Actor actor, std::span<con
 ReleaseReport NodeMemory::release(const MemoryAccess& access, Actor actor, const PageLists& pages,
                                   std::span<const std::size_t> first) {
   ReleaseReport report;
-  const RecordId record =
-      access.log.add({RecordKind::free, access.node, actor.tenant, actor.request, access.now, access.event,
-                      RecordId{}});
+  const RecordId record = access.log.add({RecordKind::free, access.node, actor.tenant,
+                                          actor.request, access.now, access.event, RecordId{}});
   access.log.acquire(record);
   for (std::size_t g = 0; g < pages.size(); ++g) {
     GroupMemory& group = groups[g];
@@ -99,7 +100,8 @@ ReleaseReport NodeMemory::release(const MemoryAccess& access, Actor actor, const
       const PageIndex page = pages[g][i];
       const bool held = group.book.released(page);
       const auto result = group.pool.release(page, record, access.log);
-      HANDOFF_CHECK(held == (result != PagePool::Released::not_held), "pool and oracle disagree on a page");
+      HANDOFF_CHECK(held == (result != PagePool::Released::not_held),
+                    "pool and oracle disagree on a page");
       const bool busy = result == PagePool::Released::freed && group.book.in_flight(page) > 0;
       report.not_held += held ? 0 : 1;
       report.in_flight += busy ? 1 : 0;
@@ -110,8 +112,8 @@ ReleaseReport NodeMemory::release(const MemoryAccess& access, Actor actor, const
   return report;
 }
 
-void NodeMemory::write(const MemoryAccess& access, RecordId record, const ContentPath& path, bool tainted,
-                       const PageLists& pages, std::int64_t from, std::int64_t to) {
+void NodeMemory::write(const MemoryAccess& access, RecordId record, const ContentPath& path,
+                       bool tainted, const PageLists& pages, std::int64_t from, std::int64_t to) {
   if (from >= to) return;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::int64_t page_tokens = groups[g].pool.page_tokens();

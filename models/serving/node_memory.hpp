@@ -1,5 +1,5 @@
-// The memory of one node: for each group a page pool, a shadow plane a rank and the oracle's book, and the
-// prefix cache over them. Allocation is all-or-nothing over groups.
+// The memory of one node: for each group a page pool, a shadow plane a rank and the oracle's book,
+// and the prefix cache over them. Allocation is all-or-nothing over groups.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ struct Actor {
 };
 
 struct ReleaseReport {
-  std::int64_t in_flight = 0;  // pages that a posted operation still referenced
-  std::int64_t not_held = 0;   // pages that nobody held: freed twice
+  std::int64_t in_flight = 0;   // pages that a posted operation still referenced
+  std::int64_t not_held = 0;    // pages that nobody held: freed twice
   std::vector<PageSpan> pages;  // concerned
 };
 
@@ -53,8 +53,9 @@ struct NodeMemory {
   ReleaseReport eviction;  // of the last allocate()
 
   // kv_pool_tokens is rounded down to whole pages. `entity` keys the random free order.
-  static NodeMemory make(const ModelSpec& model, const EnginePolicy& engine, std::int64_t kv_pool_tokens,
-                         std::uint32_t ranks, bool caching, std::uint64_t seed, std::uint64_t entity);
+  static NodeMemory make(const ModelSpec& model, const EnginePolicy& engine,
+                         std::int64_t kv_pool_tokens, std::uint32_t ranks, bool caching,
+                         std::uint64_t seed, std::uint64_t entity);
 
   // Pages of each group for `tokens` tokens.
   [[nodiscard]] std::vector<std::uint32_t> pages_for(std::int64_t tokens) const;
@@ -62,18 +63,18 @@ struct NodeMemory {
   [[nodiscard]] std::int64_t available_tokens() const;
   [[nodiscard]] bool fits(std::span<const std::uint32_t> pages) const;
 
-  // Appends counts[group] pages to pages[group], evicting cached prefixes when needed, or does nothing and
-  // returns false.
-  bool allocate(const MemoryAccess& access, Actor actor, std::span<const std::uint32_t> counts, bool zero,
-                PageLists& pages);
+  // Appends counts[group] pages to pages[group], evicting cached prefixes when needed, or does
+  // nothing and returns false.
+  bool allocate(const MemoryAccess& access, Actor actor, std::span<const std::uint32_t> counts,
+                bool zero, PageLists& pages);
   // Releases pages[group][first[group]..]; the lists are left as they are.
   ReleaseReport release(const MemoryAccess& access, Actor actor, const PageLists& pages,
                         std::span<const std::size_t> first);
   // Writes positions [from, to) of the sequence laid out in `pages` on all ranks of all groups.
   void write(const MemoryAccess& access, RecordId record, const ContentPath& path, bool tainted,
              const PageLists& pages, std::int64_t from, std::int64_t to);
-  // The process died: everything is free and nothing is remembered as held. Contents stay in the planes of
-  // a real device only until the restart, which clears them.
+  // The process died: everything is free and nothing is remembered as held. Contents stay in the
+  // planes of a real device only until the restart, which clears them.
   void reset(const MemoryAccess& access);
 
  private:

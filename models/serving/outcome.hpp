@@ -1,4 +1,5 @@
-// What is known of a request once it has reached its terminal state, and of a run once it has ended.
+// What is known of a request once it has reached its terminal state, and of a run once it has
+// ended.
 #pragma once
 
 #include <array>
@@ -17,12 +18,12 @@ namespace handoff {
 
 // First terminal cause of a request.
 enum class Cause : std::uint8_t {
-  finished,             // all output tokens
-  rejected_router,      // longer than the router admits
-  rejected_context,     // longer than the context window
-  rejected_prefill,     // longer than a prefill node's limit
-  rejected_decode,      // longer than a decode node's limit
-  prefill_failed,       // decode was told that prefill failed
+  finished,          // all output tokens
+  rejected_router,   // longer than the router admits
+  rejected_context,  // longer than the context window
+  rejected_prefill,  // longer than a prefill node's limit
+  rejected_decode,   // longer than a decode node's limit
+  prefill_failed,    // decode was told that prefill failed
   bootstrap_timeout,
   waiting_timeout,
   length_mismatch,
@@ -31,8 +32,8 @@ enum class Cause : std::uint8_t {
   rank_mismatch,
   node_down,
   client_abort,
-  offline,              // deployment offline
-  pool_exhausted,       // decode could not make room for a single request
+  offline,         // deployment offline
+  pool_exhausted,  // decode could not make room for a single request
 };
 const char* name(Cause cause);
 
@@ -47,7 +48,7 @@ struct RequestOutcome {
   TimeNs first_token_ns = kNever;  // absolute: the client has the first token; kNever: none came
   TimeNs end_ns = 0;               // absolute
   std::int64_t prompt_tokens = 0;
-  std::int64_t output_tokens = 0;      // asked for
+  std::int64_t output_tokens = 0;       // asked for
   std::int64_t output_tokens_done = 0;  // received
   std::int64_t cached_tokens = 0;       // prompt tokens served by the prefix cache
   std::int32_t prefill_node = -1;
@@ -55,8 +56,8 @@ struct RequestOutcome {
   std::int32_t status = 0;  // HTTP: 200, 400, 499 (client gone), 500, 503
   Cause cause = Cause::finished;
   std::uint32_t retractions = 0;
-  // Taint. A response is tainted when content of another request fed it, directly or through a computation
-  // that was itself tainted; corrupt when wrong content fed it, but nobody else's.
+  // Taint. A response is tainted when content of another request fed it, directly or through a
+  // computation that was itself tainted; corrupt when wrong content fed it, but nobody else's.
   bool tainted = false;
   bool corrupt = false;
   std::int64_t foreign_tokens = 0;    // distinct prompt positions, largest over groups and ranks
@@ -71,10 +72,11 @@ struct NodeTotals {
   std::string name;
   std::uint64_t steps = 0;
   TimeNs busy_ns = 0;
-  std::int64_t tokens = 0;                 // computed
-  std::uint32_t pages = 0;                 // of the first group
-  std::uint32_t pages_used_max = 0;        // held by requests at once, first group
-  std::int64_t pages_held_waiting_ns = 0;  // decode: page x ns held by requests whose transfer had not ended
+  std::int64_t tokens = 0;           // computed
+  std::uint32_t pages = 0;           // of the first group
+  std::uint32_t pages_used_max = 0;  // held by requests at once, first group
+  std::int64_t pages_held_waiting_ns =
+      0;  // decode: page x ns held by requests whose transfer had not ended
 };
 
 struct DeploymentTotals {
@@ -114,7 +116,7 @@ struct RunResult {
   std::vector<DeploymentTotals> deployments;
   std::vector<LinkTotals> links;
   std::vector<WorkloadCounters> workloads;
-  std::vector<Finding> findings;  // kept ones, in order of detection
+  std::vector<Finding> findings;                         // kept ones, in order of detection
   std::array<std::uint64_t, kRules> findings_by_rule{};  // all
   std::vector<FaultFiring> firings;                      // the first kFiringsMax
   std::uint64_t firings_total = 0;

@@ -1,5 +1,6 @@
-// What differs between engine versions, as values. One struct holds every decision that protocol.md lists;
-// presets live in models/catalog/engines/*.yaml. A value is never looked at to guess a version.
+// What differs between engine versions, as values. One struct holds every decision that protocol.md
+// lists; presets live in models/catalog/engines/*.yaml. A value is never looked at to guess a
+// version.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace handoff {
 
-// What scheduler admission does with a request that it finds invalid (sglang validate_input_length).
+// What scheduler admission does with a request that it finds invalid (sglang
+// validate_input_length).
 enum class RejectedPrompt : std::uint8_t {
   placeholder,  // its prompt becomes one token, the error is pending, and it is queued all the same
   reject,       // it is answered before it enters any queue
@@ -17,7 +19,8 @@ enum class RejectedPrompt : std::uint8_t {
 
 // What prefill does with a request whose error is pending when its turn comes.
 enum class PendingAbort : std::uint8_t {
-  ignored,               // only the final reason is looked at: it runs and its pages are sent (sglang before 36988)
+  ignored,  // only the final reason is looked at: it runs and its pages are sent (sglang before
+            // 36988)
   retire_result,         // it runs, its result is retired and not sent (36988)
   wait_for_destination,  // it never runs; it waits to learn the destination, then retires (38704)
 };
@@ -26,7 +29,8 @@ enum class PendingAbort : std::uint8_t {
 enum class AbortNotice : std::uint8_t {
   none,
   before_send,  // known destinations get Failed before anything is sent (38704)
-  tombstone,    // also a room rejected before any queue: metadata that comes later is answered at once (30551)
+  tombstone,    // also a room rejected before any queue: metadata that comes later is answered at
+                // once (30551)
 };
 
 // What prefill reports when the transfer succeeded but an error was pending (33507).
@@ -48,7 +52,7 @@ enum class RankAgreement : std::uint8_t {
 };
 
 enum class RouterAdmission : std::uint8_t {
-  context_only,      // the context window alone
+  context_only,         // the context window alone
   smallest_node_limit,  // also the smallest input limit of all nodes that would serve it
 };
 
@@ -64,17 +68,19 @@ enum class RetractOrder : std::uint8_t { fewest_output_first, latest_arrival_fir
 // When pages of an aborted or failed room return to their pool.
 enum class AbortRelease : std::uint8_t {
   at_once,
-  when_drained,  // not before every posted operation on them has ended (35049); decode waits for prefill's
-                 // word or a cap, prefill for its own transfer
+  when_drained,  // not before every posted operation on them has ended (35049); decode waits for
+                 // prefill's word or a cap, prefill for its own transfer
 };
 
-// What a late Success for a room that is no longer known does (sglang common/conn.py update_status).
+// What a late Success for a room that is no longer known does (sglang common/conn.py
+// update_status).
 enum class LateNotice : std::uint8_t {
   recreates_room,  // the entry is made anew: the next request with that room number meets it
   ignored,
 };
 
-// Comparisons before decode commits a finished transfer. Room: the aux slot carries the room number.
+// Comparisons before decode commits a finished transfer. Room: the aux slot carries the room
+// number.
 struct CommitChecks {
   bool room = true;       // aux record must name this room (17430); a zero room means "not yet"
   bool length = false;    // logical length per group against the preallocated one (38704)
@@ -83,12 +89,13 @@ struct CommitChecks {
 
 // Deliberate bugs, for scenarios/negative: each is found by exactly one oracle.
 struct Bugs {
-  bool cache_ignores_content = false;     // a prefix of equal length is taken for an equal prefix
-  bool free_source_before_sent = false;   // prefill frees its pages when the last chunk is submitted
-  bool abort_frees_twice = false;         // an abort on decode returns the pages and the end of the request does again
-  bool abort_forgets_pages = false;       // an abort on decode does not return the pages
+  bool cache_ignores_content = false;    // a prefix of equal length is taken for an equal prefix
+  bool free_source_before_sent = false;  // prefill frees its pages when the last chunk is submitted
+  bool abort_frees_twice =
+      false;  // an abort on decode returns the pages and the end of the request does again
+  bool abort_forgets_pages = false;          // an abort on decode does not return the pages
   bool failure_reported_as_success = false;  // a failed request is answered 200
-  bool drop_request_on_failure = false;   // a failed room is forgotten without an answer
+  bool drop_request_on_failure = false;      // a failed room is forgotten without an answer
 };
 
 struct EnginePolicy {
@@ -120,10 +127,11 @@ struct EnginePolicy {
   bool prefix_cache = true;  // prefill nodes
 
   // Prefill scheduling
-  std::int64_t chunk_tokens = 8192;        // chunked_prefill_size: tokens a step
+  std::int64_t chunk_tokens = 8192;         // chunked_prefill_size: tokens a step
   std::int64_t prefill_requests_max = 256;  // in one step
   bool overlap_schedule = true;             // a chunk's pages are sent one step later
-  std::int64_t prefill_running_max = 512;  // half the number of aux slots (2 x max_running_requests)
+  std::int64_t prefill_running_max =
+      512;  // half the number of aux slots (2 x max_running_requests)
 
   // Decode scheduling
   std::int64_t decode_running_max = 256;

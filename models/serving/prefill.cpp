@@ -30,7 +30,8 @@ void view_placeholder(Deployment& d, Request& r) {
   r.prefill.path = ContentPath(d.trie, r.prefill.tip);
 }
 
-// Answered before any queue. A tombstone makes sure that metadata which comes later is answered too.
+// Answered before any queue. A tombstone makes sure that metadata which comes later is answered
+// too.
 void reject(const Context& c, Deployment& d, PrefillNode& n, Request& r, std::int64_t limit) {
   c.note(r, Step::rejected_by_prefill, n.component, limit, r.spec.prompt_tokens);
   record_cause(r, 400, Cause::rejected_prefill);
@@ -63,7 +64,8 @@ void drop_room(PrefillNode& n, const Request& r) {
 }
 
 // Carries out the table's actions that end a leg.
-void finish_leg(const Context& c, Deployment& d, PrefillNode& n, Request& r, PrefillActions actions) {
+void finish_leg(const Context& c, Deployment& d, PrefillNode& n, Request& r,
+                PrefillActions actions) {
   if (actions.has(PrefillAction::release_aux)) release_aux(n, r);
   if (actions.has(PrefillAction::release_pages)) {
     if (r.prefill.flowing > 0 && d.engine.abort_release == AbortRelease::when_drained)
@@ -76,7 +78,8 @@ void finish_leg(const Context& c, Deployment& d, PrefillNode& n, Request& r, Pre
   retire_if_done(c, r);
 }
 
-// --- queues ------------------------------------------------------------------------------------------
+// --- queues
+// ------------------------------------------------------------------------------------------
 
 // A request whose error is pending and that never runs: it has learnt where to, and retires.
 void retire_unsent(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
@@ -100,8 +103,8 @@ void poll_bootstrap(const Context& c, Deployment& d, PrefillNode& n) {
       n.bootstrap.push_back(slot);
       continue;
     }
-    const bool never_runs =
-        r.prefill.pending_abort != 0 && d.engine.pending_abort == PendingAbort::wait_for_destination;
+    const bool never_runs = r.prefill.pending_abort != 0 &&
+                            d.engine.pending_abort == PendingAbort::wait_for_destination;
     if (never_runs) {
       retire_unsent(c, d, n, r);
       continue;
@@ -154,7 +157,8 @@ void poll_inflight(const Context& c, Deployment& d, PrefillNode& n) {
   }
 }
 
-// --- batches -----------------------------------------------------------------------------------------
+// --- batches
+// -----------------------------------------------------------------------------------------
 
 // Matches the prefix cache and reserves pages for the whole rest of the prompt.
 bool reserve(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
@@ -162,7 +166,8 @@ bool reserve(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
   PageLists pages(n.memory.groups.size());
   PrefixCache::Match match;
   if (n.memory.caching) {
-    // A bug may take a prefix of equal length for an equal prefix: it looks up somebody else's path.
+    // A bug may take a prefix of equal length for an equal prefix: it looks up somebody else's
+    // path.
     const ContentNode tip = d.engine.bugs.cache_ignores_content && n.last_cached_tip.valid()
                                 ? n.last_cached_tip
                                 : leg.tip;
@@ -171,9 +176,10 @@ bool reserve(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
     if (match.handle.valid()) n.memory.cache.lock(match.handle);
   }
   std::vector<std::uint32_t> counts = n.memory.pages_for(leg.tokens);
-  for (std::size_t g = 0; g < counts.size(); ++g) counts[g] -= static_cast<std::uint32_t>(pages[g].size());
-  const bool reserved =
-      n.memory.allocate(access(c, d, n.component), actor(r), counts, d.engine.zero_on_allocate, pages);
+  for (std::size_t g = 0; g < counts.size(); ++g)
+    counts[g] -= static_cast<std::uint32_t>(pages[g].size());
+  const bool reserved = n.memory.allocate(access(c, d, n.component), actor(r), counts,
+                                          d.engine.zero_on_allocate, pages);
   judge_release(c, r, n.component, n.memory.eviction);
   if (!reserved) {
     if (match.handle.valid()) n.memory.cache.unlock(match.handle);
@@ -235,7 +241,8 @@ void note_pool_use(PrefillNode& n) {
   n.totals.pages_used_max = std::max(n.totals.pages_used_max, used);
 }
 
-// --- results -----------------------------------------------------------------------------------------
+// --- results
+// -----------------------------------------------------------------------------------------
 
 void cache_prefix(Deployment& d, PrefillNode& n, Request& r) {
   if (!n.memory.caching) return;
@@ -299,12 +306,13 @@ void chunk_done(const Context& c, Deployment& d, PrefillNode& n, const PrefillNo
   if (found == nullptr || found->prefill.state != PrefillState::running) return;
   Request& r = *found;
   PrefillLeg& leg = r.prefill;
-  record = d.log.add({RecordKind::prefill_write, static_cast<std::uint16_t>(n.component), r.spec.tenant, r.serial,
-                      c.now(), c.event(), RecordId{}});
+  record = d.log.add({RecordKind::prefill_write, static_cast<std::uint16_t>(n.component),
+                      r.spec.tenant, r.serial, c.now(), c.event(), RecordId{}});
   d.log.acquire(record);
   const std::int64_t from = leg.computed;
   leg.computed += work.tokens;
-  n.memory.write(access(c, d, n.component), record, leg.path, leg.tainted, leg.pages, from, leg.computed);
+  n.memory.write(access(c, d, n.component), record, leg.path, leg.tainted, leg.pages, from,
+                 leg.computed);
   d.log.release(record);
   n.totals.tokens += work.tokens;
   const bool last = leg.computed == leg.tokens;
@@ -373,8 +381,8 @@ void on_prefill_submit(const Context& c, Request& r) {
   n.rooms.update_all(r.room, KvPoll::bootstrapping, true);
   n.bootstrap.push_back(c.slot_of(r));
   if (actions.has(PrefillAction::arm_bootstrap_timer) && d.engine.bootstrap_timeout_ns != kNever)
-    c.at(c.now() + d.engine.bootstrap_timeout_ns, EventKind::bootstrap_timer, n.component, c.slot_of(r),
-         r.serial);
+    c.at(c.now() + d.engine.bootstrap_timeout_ns, EventKind::bootstrap_timer, n.component,
+         c.slot_of(r), r.serial);
   wake_prefill(c, n);
 }
 
@@ -405,8 +413,8 @@ void on_bootstrap_timer(const Context& c, Request& r) {
   finish_leg(c, d, n, r, advance(c, r, PrefillFact::timed_out));
 }
 
-void on_abort_prefill(const Context& c, std::uint64_t slot, std::uint64_t serial, std::uint64_t room,
-                      PrefillNode& n, bool from_decode) {
+void on_abort_prefill(const Context& c, std::uint64_t slot, std::uint64_t serial,
+                      std::uint64_t room, PrefillNode& n, bool from_decode) {
   if (!n.up) return;
   Request* r = c.request(slot, serial);
   if (r == nullptr) return;
@@ -430,8 +438,8 @@ void on_abort_prefill(const Context& c, std::uint64_t slot, std::uint64_t serial
   if (leg.flowing > 0)
     leg.ack_pending = true;
   else
-    c.at(c.now() + d.engine.control_latency_ns, EventKind::abort_ack, d.decode[r->decode.node].component,
-         slot, serial);
+    c.at(c.now() + d.engine.control_latency_ns, EventKind::abort_ack,
+         d.decode[r->decode.node].component, slot, serial);
 }
 
 void on_operation_ended(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
@@ -440,8 +448,8 @@ void on_operation_ended(const Context& c, Deployment& d, PrefillNode& n, Request
   if (--leg.flowing > 0) return;
   if (leg.ack_pending) {
     leg.ack_pending = false;
-    c.at(c.now() + d.engine.control_latency_ns, EventKind::abort_ack, d.decode[r.decode.node].component,
-         c.slot_of(r), r.serial);
+    c.at(c.now() + d.engine.control_latency_ns, EventKind::abort_ack,
+         d.decode[r.decode.node].component, c.slot_of(r), r.serial);
   }
   if (leg.draining) {
     leg.draining = false;
@@ -460,7 +468,8 @@ void release_prefill_pages(const Context& c, Deployment& d, PrefillNode& n, Requ
     const std::int64_t size = n.memory.groups[g].pool.page_tokens();
     for (std::size_t i = 0; i < leg.pages[g].size(); ++i) {
       const std::int64_t t = static_cast<std::int64_t>(i) * size;
-      if ((t >= leg.own_from && t < leg.own_to) || t >= leg.tail_from) mine[g].push_back(leg.pages[g][i]);
+      if ((t >= leg.own_from && t < leg.own_to) || t >= leg.tail_from)
+        mine[g].push_back(leg.pages[g][i]);
     }
   }
   const std::vector<std::size_t> first(mine.size(), 0);

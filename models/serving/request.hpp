@@ -1,5 +1,5 @@
-// A request in flight: what the client asked, and the two legs that serve it. The legs share nothing that
-// the real engines do not share: each has its own view of the prompt.
+// A request in flight: what the client asked, and the two legs that serve it. The legs share
+// nothing that the real engines do not share: each has its own view of the prompt.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ using PageLists = std::vector<std::vector<PageIndex>>;
 
 // What happened to a request, step by step: the material of causal chains.
 enum class Step : std::uint8_t {
-  arrived,              // [prompt tokens, output tokens]
-  rejected_by_prefill,  // [limit, prompt tokens]
+  arrived,                 // [prompt tokens, output tokens]
+  rejected_by_prefill,     // [limit, prompt tokens]
   placeholder_on_prefill,  // [limit, prompt tokens]
   rejected_by_decode,
   placeholder_on_decode,
@@ -29,21 +29,21 @@ enum class Step : std::uint8_t {
   destination_known,    // [pages announced, pages prefill will send]
   prefilled,            // [tokens computed, tokens from the prefix cache]
   result_retired,
-  last_chunk_posted,    // [pages of the first group sent in all]
-  success_sent,         // [rank]
-  failure_sent,         // [status]
-  success_received,     // [rank]
-  failure_received,     // [status]
-  committed,            // [tokens decode assumes]
-  refused,              // [cause]
-  merged,               // in the running batch
+  last_chunk_posted,  // [pages of the first group sent in all]
+  success_sent,       // [rank]
+  failure_sent,       // [status]
+  success_received,   // [rank]
+  failure_received,   // [status]
+  committed,          // [tokens decode assumes]
+  refused,            // [cause]
+  merged,             // in the running batch
   retracted,
   resumed,
   aborted_by_client,
   timed_out,
-  pages_released,       // [pages of the first group]
-  write_pending,        // pages released while a transfer to or from them was under way
-  answered,             // [status]
+  pages_released,  // [pages of the first group]
+  write_pending,   // pages released while a transfer to or from them was under way
+  answered,        // [status]
 };
 
 struct JournalEntry {
@@ -66,7 +66,7 @@ struct AuxRecord {
 struct PrefillLeg {
   PrefillState state = PrefillState::none;
   std::uint32_t node = 0;
-  bool counted = false;  // in the node's queued tokens
+  bool counted = false;     // in the node's queued tokens
   std::int64_t tokens = 0;  // prefill's own view of the prompt
   ContentNode tip;          // content it will compute: the prompt, or a placeholder
   ContentPath path;
@@ -77,8 +77,8 @@ struct PrefillLeg {
   std::int64_t computed = 0;  // leading tokens whose KV is there
   std::int64_t posted = 0;    // leading tokens of the first group posted for sending
   PrefixCache::Handle cache_handle;
-  // Pages that stayed this request's own when the cache took the rest: tokens [own_from, own_to) duplicate
-  // what was cached before, tokens from tail_from on are not whole units.
+  // Pages that stayed this request's own when the cache took the rest: tokens [own_from, own_to)
+  // duplicate what was cached before, tokens from tail_from on are not whole units.
   std::int64_t own_from = 0, own_to = 0, tail_from = 0;
   bool tainted = false;
   bool abort_requested = false;  // acted on when the running step ends
@@ -91,7 +91,7 @@ struct PrefillLeg {
 struct DecodeLeg {
   DecodeState state = DecodeState::none;
   std::uint32_t node = 0;
-  bool counted = false;  // in the node's queued tokens
+  bool counted = false;     // in the node's queued tokens
   std::int64_t tokens = 0;  // decode's own view of the prompt
   std::int32_t pending_abort = 0;
   PageLists pages;
@@ -102,8 +102,8 @@ struct DecodeLeg {
   std::int64_t output = 0;     // tokens to generate in all
   bool aborted = false;        // leaves at the next step boundary
   bool read_checked = false;
-  std::uint64_t joined = 0;    // running number of joining the batch
-  RecordId decode_record;      // of its own KV writes
+  std::uint64_t joined = 0;  // running number of joining the batch
+  RecordId decode_record;    // of its own KV writes
   // Host copy while retracted: runs[rank][group][page].
   std::vector<std::vector<std::vector<std::vector<ContentRun>>>> backup;
 };

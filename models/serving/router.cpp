@@ -6,8 +6,8 @@
 namespace handoff {
 namespace {
 
-// Round robin and least tokens take the lowest index among equals; random draws by request, so that one
-// more node or request does not move the others' draws.
+// Round robin and least tokens take the lowest index among equals; random draws by request, so that
+// one more node or request does not move the others' draws.
 template <class Nodes>
 std::int64_t choose(const Nodes& nodes, RoutePolicy policy, std::uint64_t count, Rng rng) {
   std::vector<std::uint32_t> up;
@@ -15,8 +15,10 @@ std::int64_t choose(const Nodes& nodes, RoutePolicy policy, std::uint64_t count,
     if (nodes[i].up) up.push_back(i);
   if (up.empty()) return -1;
   switch (policy) {
-    case RoutePolicy::round_robin: return up[count % up.size()];
-    case RoutePolicy::random: return up[rng.below(up.size())];
+    case RoutePolicy::round_robin:
+      return up[count % up.size()];
+    case RoutePolicy::random:
+      return up[rng.below(up.size())];
     case RoutePolicy::least_tokens:
       return *std::min_element(up.begin(), up.end(), [&](std::uint32_t a, std::uint32_t b) {
         return nodes[a].queued_tokens < nodes[b].queued_tokens;
@@ -29,7 +31,8 @@ bool router_admits(const Deployment& d, const Request& r) {
   if (d.engine.router_admission == RouterAdmission::context_only) return true;
   const std::int64_t prefill = input_limit(d, d.prefill[r.prefill.node].memory);
   const std::int64_t limit =
-      d.decode.empty() ? prefill : std::min(prefill, input_limit(d, d.decode[r.decode.node].memory));
+      d.decode.empty() ? prefill
+                       : std::min(prefill, input_limit(d, d.decode[r.decode.node].memory));
   return r.spec.prompt_tokens < limit;
 }
 
@@ -45,11 +48,14 @@ void route(const Context& c, Request& r) {
   const std::uint64_t slot = c.slot_of(r);
   if (!d.accepting) return refuse(c, r, 503, Cause::offline);
   // The front end of each engine knows the context window alone.
-  if (r.spec.prompt_tokens >= d.config->context_window) return refuse(c, r, 400, Cause::rejected_context);
+  if (r.spec.prompt_tokens >= d.config->context_window)
+    return refuse(c, r, 400, Cause::rejected_context);
   const std::uint64_t count = d.routed++;
   const std::uint64_t seed = c.world.config->seed;
-  const std::int64_t p = choose(d.prefill, d.engine.route, count, Rng(seed, "route-prefill", r.serial));
-  const std::int64_t q = choose(d.decode, d.engine.route, count, Rng(seed, "route-decode", r.serial));
+  const std::int64_t p =
+      choose(d.prefill, d.engine.route, count, Rng(seed, "route-prefill", r.serial));
+  const std::int64_t q =
+      choose(d.decode, d.engine.route, count, Rng(seed, "route-decode", r.serial));
   if (p < 0 || (q < 0 && !d.decode.empty())) return refuse(c, r, 503, Cause::node_down);
   r.prefill.node = static_cast<std::uint32_t>(p);
   r.outcome.prefill_node = static_cast<std::int32_t>(p);
@@ -77,7 +83,8 @@ void on_leg_error(const Context& c, Request& r, bool prefill_leg) {
     c.at(there, EventKind::abort_decode, d.decode[r.decode.node].component, slot, r.serial,
          static_cast<std::uint64_t>(r.first_cause_status));
   else
-    c.at(there, EventKind::abort_prefill, d.prefill[r.prefill.node].component, slot, r.serial, r.room, 0);
+    c.at(there, EventKind::abort_prefill, d.prefill[r.prefill.node].component, slot, r.serial,
+         r.room, 0);
 }
 
 void on_client_abort(const Context& c, Request& r) {
@@ -89,7 +96,8 @@ void on_client_abort(const Context& c, Request& r) {
   answer(c, r, 499, Cause::client_abort);
   if (routed) {
     const TimeNs there = c.now() + d.engine.control_latency_ns;
-    c.at(there, EventKind::abort_prefill, d.prefill[r.prefill.node].component, slot, r.serial, r.room, 0);
+    c.at(there, EventKind::abort_prefill, d.prefill[r.prefill.node].component, slot, r.serial,
+         r.room, 0);
     if (!d.decode.empty())
       c.at(there, EventKind::abort_decode, d.decode[r.decode.node].component, slot, r.serial, 499);
   }

@@ -33,12 +33,14 @@ void collect(const World& world, RunResult& result) {
   for (std::uint32_t i = 0; i < world.topology.links(); ++i)
     result.links.push_back({world.topology.link_name(LinkId{i}), world.network.carried(LinkId{i}),
                             world.topology.rate(LinkId{i})});
-  for (const WorkloadStream& stream : world.workload.streams()) result.workloads.push_back(stream.counters());
+  for (const WorkloadStream& stream : world.workload.streams())
+    result.workloads.push_back(stream.counters());
   result.findings = world.oracles.findings.kept();
   result.findings_by_rule = world.oracles.findings.counts();
   result.firings = world.firings;
   result.firings_total = world.firings_total;
-  for (std::uint32_t i = 0; i < world.tenants.size(); ++i) result.tenants.push_back(world.tenants.name(i));
+  for (std::uint32_t i = 0; i < world.tenants.size(); ++i)
+    result.tenants.push_back(world.tenants.name(i));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Transfers: chunks of pages queued per destination, carried by the network, and the notices that follow.
-// Data and notice are separate: data becomes visible in decode's memory, then prefill learns that it has
-// (an RDMA write completes at the sender when the receiver has acknowledged it), then a control message
-// tells decode. The pages of an operation are copied at the instant they become visible, from what the
-// source pages hold at that instant.
+// Transfers: chunks of pages queued per destination, carried by the network, and the notices that
+// follow. Data and notice are separate: data becomes visible in decode's memory, then prefill
+// learns that it has (an RDMA write completes at the sender when the receiver has acknowledged it),
+// then a control message tells decode. The pages of an operation are copied at the instant they
+// become visible, from what the source pages hold at that instant.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,8 @@ TransferOperation::Part slice(const NodeMemory& memory, std::uint32_t group, con
   return part;
 }
 
-std::uint64_t prefill_checksum(const Context& c, const Deployment& d, const PrefillNode& n, const Request& r) {
+std::uint64_t prefill_checksum(const Context& c, const Deployment& d, const PrefillNode& n,
+                               const Request& r) {
   if (!d.engine.commit.checksum) return 0;
   std::uint64_t sum = 0;
   for (std::size_t g = 0; g < n.memory.groups.size(); ++g)
@@ -66,7 +67,7 @@ void match_notice_faults(const Context& c, TransferOperation& op, const Deployme
   op.faults.assign(d.config->ranks, nullptr);
   if (c.world.config->faults.empty()) return;
   for (std::uint32_t rank = 0; rank < d.config->ranks; ++rank) {
-    const NoticeFacts facts{op.deployment, op.prefill_node, op.decode_node, rank,
+    const NoticeFacts facts{op.deployment, op.prefill_node,      op.decode_node, rank,
                             r.serial,      r.spec.prompt_tokens, c.now()};
     const NoticeFault* fault = c.world.matcher.match(facts);
     if (fault == nullptr || fault->kind == NoticeFaultKind::stale) continue;
@@ -81,7 +82,8 @@ const NoticeFault* fault_of(const TransferOperation& op, NoticeFaultKind kind) {
   return nullptr;
 }
 
-// --- queues ------------------------------------------------------------------------------------------
+// --- queues
+// ------------------------------------------------------------------------------------------
 
 void start_flow(const Context& c, TransferOperation& op, std::uint32_t slot) {
   World& world = c.world;
@@ -130,8 +132,8 @@ void start_next(const Context& c, PrefillNode& n, std::uint32_t queue) {
       op.held_back = true;
       send_success(c, slot);
       const TimeNs overtaken = c.world.deployments[op.deployment].engine.control_latency_ns;
-      c.at(c.now() + overtaken + reordered->by_ns, EventKind::operation_start, kNetworkComponent, slot,
-           op.serial);
+      c.at(c.now() + overtaken + reordered->by_ns, EventKind::operation_start, kNetworkComponent,
+           slot, op.serial);
       continue;
     }
     start_flow(c, op, slot);
@@ -139,7 +141,8 @@ void start_next(const Context& c, PrefillNode& n, std::uint32_t queue) {
   }
 }
 
-// --- notices -----------------------------------------------------------------------------------------
+// --- notices
+// -----------------------------------------------------------------------------------------
 
 // Another room that waits on the same decode node, if there is one.
 std::uint64_t other_room(const Context& c, const DecodeNode& n, std::uint64_t room) {
@@ -167,8 +170,7 @@ void send_success(const Context& c, std::uint32_t slot) {
         delivered = room != 0;
       }
     }
-    if (r != nullptr)
-      c.note(*r, Step::success_sent, d.prefill[op.prefill_node].component, rank);
+    if (r != nullptr) c.note(*r, Step::success_sent, d.prefill[op.prefill_node].component, rank);
     if (!delivered) continue;
     const std::uint64_t word = rank | kSuccess << 32;
     c.at(when, EventKind::notice, to.component, room, word, op.serial);
@@ -177,7 +179,8 @@ void send_success(const Context& c, std::uint32_t slot) {
   }
 }
 
-// --- landing -----------------------------------------------------------------------------------------
+// --- landing
+// -----------------------------------------------------------------------------------------
 
 // Pages of a part that a `short` fault keeps from being written on this rank.
 std::size_t missing_pages(const Deployment& d, const TransferOperation& op,
@@ -191,7 +194,8 @@ std::size_t missing_pages(const Deployment& d, const TransferOperation& op,
 
 class Landing {
  public:
-  Landing(const Context& c, const TransferOperation& op, Deployment& d, const PrefillNode& from, DecodeNode& to)
+  Landing(const Context& c, const TransferOperation& op, Deployment& d, const PrefillNode& from,
+          DecodeNode& to)
       : c_(c), op_(op), d_(d), from_(from), to_(to) {
     const Request* r = c.request(op.request, op.serial);
     tenant_ = r != nullptr ? r->spec.tenant : 0;
@@ -208,7 +212,8 @@ class Landing {
       for (std::size_t i = 0; i < pages; ++i)
         copy(source, part.source[i], destination, part.destination[i]);
       const std::int64_t size = source.page_tokens();
-      const std::int64_t end = std::min(part.end, part.position + static_cast<std::int64_t>(pages) * size);
+      const std::int64_t end =
+          std::min(part.end, part.position + static_cast<std::int64_t>(pages) * size);
       c_.world.oracles.coverage.delivered(op_.serial, rank, part.group,
                                           std::max<std::int64_t>(end - part.position, 0));
     }
@@ -220,8 +225,8 @@ class Landing {
     if (record_.valid() && origin == origin_) return record_;
     drop();
     origin_ = origin;
-    record_ = d_.log.add({RecordKind::transfer_write, static_cast<std::uint16_t>(to_.component), tenant_,
-                          op_.serial, c_.now(), c_.event(), origin});
+    record_ = d_.log.add({RecordKind::transfer_write, static_cast<std::uint16_t>(to_.component),
+                          tenant_, op_.serial, c_.now(), c_.event(), origin});
     d_.log.acquire(record_);
     return record_;
   }
@@ -234,7 +239,8 @@ class Landing {
   void copy(const ShadowPlane& source, PageIndex from, ShadowPlane& destination, PageIndex to) {
     const auto runs = source.runs(from);
     // The whole page travels: slots that hold nothing at the source hold nothing here either.
-    const bool whole = runs.size() == 1 && runs[0].begin == 0 && runs[0].end == source.page_tokens();
+    const bool whole =
+        runs.size() == 1 && runs[0].begin == 0 && runs[0].end == source.page_tokens();
     if (!whole) destination.clear(to, d_.trie, d_.log);
     for (const ContentRun& run : runs) {
       ContentRun copied = run;
@@ -269,7 +275,8 @@ bool touches_others(const TransferOperation& op, const DecodeNode& to) {
   return false;
 }
 
-void land(const Context& c, TransferOperation& op, Deployment& d, PrefillNode& from, DecodeNode& to) {
+void land(const Context& c, TransferOperation& op, Deployment& d, PrefillNode& from,
+          DecodeNode& to) {
   catch_up_decode(c, d, to);
   judge_landing(c, op, to);
   const Request* r = c.request(op.request, op.serial);
@@ -288,7 +295,8 @@ void reschedule_network(const Context& c) {
   const TimeNs next = c.world.flows_done.empty() ? c.world.network.next_completion() : c.now();
   ++c.world.network_generation;
   if (next != kNever)
-    c.at(std::max(next, c.now()), EventKind::network_wake, kNetworkComponent, c.world.network_generation);
+    c.at(std::max(next, c.now()), EventKind::network_wake, kNetworkComponent,
+         c.world.network_generation);
 }
 
 void post_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r, std::int64_t from,
@@ -307,7 +315,8 @@ void post_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r, std
   op.request = c.slot_of(r);
   op.serial = r.serial;
   op.last = last;
-  op.queue = static_cast<std::uint32_t>(op.decode_node % static_cast<std::uint64_t>(d.engine.transfer_queues));
+  op.queue = static_cast<std::uint32_t>(op.decode_node %
+                                        static_cast<std::uint64_t>(d.engine.transfer_queues));
   op.parts.push_back(slice(n.memory, 0, r, destination, from, to));
   if (last) {
     // Index lists of the other groups travel whole with the last chunk.
@@ -380,7 +389,8 @@ void on_data_visible(const Context& c, std::uint32_t operation, RequestSerial se
   if (r != nullptr) on_operation_ended(c, d, from, *r);
 }
 
-void drop_operations(const Context& c, std::uint32_t deployment, NodeRole role, std::uint32_t node) {
+void drop_operations(const Context& c, std::uint32_t deployment, NodeRole role,
+                     std::uint32_t node) {
   World& world = c.world;
   world.network.advance(c.now(), world.flows_done);
   Deployment& d = world.deployments[deployment];

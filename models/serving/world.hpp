@@ -1,6 +1,7 @@
-// The state of a run: deployments with their nodes, requests in flight, transfers, and what observes them.
-// Plain copyable data; the handlers that change it are free functions, one file a place of action
-// (router.cpp, prefill.cpp, decode.cpp, transfer.cpp, lifecycle.cpp), called from Cluster::apply alone.
+// The state of a run: deployments with their nodes, requests in flight, transfers, and what
+// observes them. Plain copyable data; the handlers that change it are free functions, one file a
+// place of action (router.cpp, prefill.cpp, decode.cpp, transfer.cpp, lifecycle.cpp), called from
+// Cluster::apply alone.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@
 namespace handoff {
 
 // Components, the targets and sources of events, are dense: 0 the run itself, 1 the workload, 2 the
-// network, 3 faults and operations; then for each deployment its router, prefill nodes, decode nodes.
+// network, 3 faults and operations; then for each deployment its router, prefill nodes, decode
+// nodes.
 inline constexpr std::uint32_t kWorkloadComponent = 1;
 inline constexpr std::uint32_t kNetworkComponent = 2;
 inline constexpr std::uint32_t kFaultComponent = 3;
@@ -70,8 +72,8 @@ struct PrefillNode {
   bool stepping = false;
   bool schedule_pending = false;
   std::vector<std::deque<std::uint32_t>> queues;  // transfer operations, one FIFO a queue
-  ContentNode last_cached_tip;    // for the bug that ignores content
-  std::int64_t queued_tokens = 0;  // for least_tokens routing
+  ContentNode last_cached_tip;                    // for the bug that ignores content
+  std::int64_t queued_tokens = 0;                 // for least_tokens routing
   NodeTotals totals;
 };
 
@@ -92,10 +94,10 @@ struct DecodeNode {
   bool stepping = false;
   TimeNs step_began = 0;
   TimeNs step_end = 0;
-  std::int64_t steps_left = 0;      // planned, the one in progress included
-  std::int64_t context_sum = 0;     // over the batch, at the start of the step in progress
-  std::int64_t attended_sum = 0;    // likewise
-  std::int64_t growing = 0;         // requests whose attended positions still grow with each step
+  std::int64_t steps_left = 0;    // planned, the one in progress included
+  std::int64_t context_sum = 0;   // over the batch, at the start of the step in progress
+  std::int64_t attended_sum = 0;  // likewise
+  std::int64_t growing = 0;       // requests whose attended positions still grow with each step
   std::uint64_t wake_generation = 0;
   bool schedule_pending = false;
   bool in_pass = false;
@@ -106,7 +108,8 @@ struct DecodeNode {
 };
 
 struct Deployment {
-  const DeploymentConfig* config = nullptr;  // into Run::config; policy may be replaced by an operation
+  const DeploymentConfig* config =
+      nullptr;  // into Run::config; policy may be replaced by an operation
   EnginePolicy engine;
   std::string engine_name;
   bool accepting = true;
@@ -125,7 +128,7 @@ struct Deployment {
 struct TransferOperation {
   bool live = false;
   bool flowing = false;
-  bool arrived = false;     // all bytes carried; becomes visible after the latency
+  bool arrived = false;    // all bytes carried; becomes visible after the latency
   bool held_back = false;  // reordered: waits for its own notice to pass
   bool notices_sent = false;
   std::uint32_t deployment = 0, prefill_node = 0, decode_node = 0;
@@ -163,8 +166,8 @@ struct World {
 
   MergedWorkload workload;
   std::optional<RequestSpec> next_arrival;  // scheduled
-  std::optional<RequestSpec> next_row;   // head of the merged workload
-  std::size_t next_oversize = 0;         // in plan.oversize
+  std::optional<RequestSpec> next_row;      // head of the merged workload
+  std::size_t next_oversize = 0;            // in plan.oversize
   std::vector<Request> requests;
   std::vector<std::uint32_t> requests_free;
   RequestSerial next_serial = 0;
@@ -188,8 +191,8 @@ struct Context {
 
   [[nodiscard]] TimeNs now() const { return schedule.now(); }
   [[nodiscard]] std::uint64_t event() const { return schedule.event_number(); }
-  void at(TimeNs when, EventKind kind, std::uint32_t target, std::uint64_t a = 0, std::uint64_t b = 0,
-          std::uint64_t c = 0, std::uint64_t d = 0) const {
+  void at(TimeNs when, EventKind kind, std::uint32_t target, std::uint64_t a = 0,
+          std::uint64_t b = 0, std::uint64_t c = 0, std::uint64_t d = 0) const {
     schedule.at(when, static_cast<std::uint16_t>(kind), target, {a, b, c, d});
   }
   [[nodiscard]] Deployment& deployment(const Request& r) const {

@@ -15,13 +15,16 @@ std::string render_all(const std::vector<Diagnostic>& diagnostics, std::size_t o
   return text;
 }
 
-// Blank where the caret must not stand, as wide as the text above it: tabs stay, a UTF-8 character is one.
+// Blank where the caret must not stand, as wide as the text above it: tabs stay, a UTF-8 character
+// is one.
 std::string caret_indent(std::string_view line, int column) {
   std::string indent;
   const std::size_t end = std::min(line.size(), static_cast<std::size_t>(column - 1));
   for (const char c : line.substr(0, end)) {
-    if (c == '\t') indent += '\t';
-    else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) indent += ' ';
+    if (c == '\t')
+      indent += '\t';
+    else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U)
+      indent += ' ';
   }
   return indent;
 }
@@ -70,7 +73,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0)});
+      row[j] =
+          std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0)});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
@@ -91,12 +95,16 @@ std::uint32_t Diagnostics::add_source(std::string name, std::vector<std::string>
   return static_cast<std::uint32_t>(sources_.size() - 1);
 }
 
-void Diagnostics::error(Mark mark, std::string message) { found_.push_back({mark, std::move(message)}); }
+void Diagnostics::error(Mark mark, std::string message) {
+  found_.push_back({mark, std::move(message)});
+}
 
 void Diagnostics::throw_if_any() const {
   if (found_.empty()) return;
   std::vector<Found> sorted = found_;
-  const auto place = [](const Found& f) { return std::tuple(f.mark.source, f.mark.line, f.mark.column); };
+  const auto place = [](const Found& f) {
+    return std::tuple(f.mark.source, f.mark.line, f.mark.column);
+  };
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const Found& a, const Found& b) { return place(a) < place(b); });
   // An alias is read where it is used as well: the same error is told once.

@@ -17,6 +17,10 @@ class Diagnostics {
   std::uint32_t add_source(std::string name, std::string_view text);
   std::uint32_t add_source(std::string name, std::vector<std::string> lines);
 
+  [[nodiscard]] const std::string& source_name(std::uint32_t source) const {
+    return sources_[source].name;
+  }
+
   void error(Mark mark, std::string message);
   [[nodiscard]] std::size_t count() const { return found_.size(); }
   // Throws ScenarioError when there is any error, sorted by source, line, column.
@@ -35,8 +39,8 @@ class Diagnostics {
   std::vector<Found> found_;
 };
 
-// The candidate of least edit distance (adjacent swaps count one), when it is near enough to be a slip of
-// the pen: at most a third of the word, at least two. Empty otherwise. Ties: the first.
+// The candidate of least edit distance (adjacent swaps count one), when it is near enough to be a
+// slip of the pen: at most a third of the word, at least two. Empty otherwise. Ties: the first.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 // "; did you mean 'x'?", or the list of what there is, or nothing when there is nothing.
 std::string hint(std::string_view word, const std::vector<std::string>& candidates);

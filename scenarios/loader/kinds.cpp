@@ -11,7 +11,8 @@ constexpr const char* kIntegerPattern = "[0-9]+(_[0-9]+)*";
 
 // Expands to the word's value when the node holds it.
 std::optional<std::int64_t> word_value(const Node& node, const Word& word) {
-  if (word.text == nullptr || node.kind != Node::Kind::scalar || node.text != word.text) return std::nullopt;
+  if (word.text == nullptr || node.kind != Node::Kind::scalar || node.text != word.text)
+    return std::nullopt;
   return word.value;
 }
 
@@ -30,21 +31,24 @@ const std::string* any_text(ReadContext& context, const Node& node, const char* 
 const std::string* bare_text(ReadContext& context, const Node& node, const char* what) {
   const std::string* text = any_text(context, node, what);
   if (text == nullptr || !node.quoted) return text;
-  context.error(node, fmt::format("expected {}, found the quoted text '{}'; remove the quotes", what, *text));
+  context.error(
+      node, fmt::format("expected {}, found the quoted text '{}'; remove the quotes", what, *text));
   return nullptr;
 }
 
 bool is_mapping(ReadContext& context, const Node& node) {
   if (node.kind == Node::Kind::mapping) return true;
-  context.error(node, fmt::format("expected a mapping, found {}{}", node.kind_name(),
-                                  node.kind == Node::Kind::scalar ? fmt::format(" '{}'", node.text) : ""));
+  context.error(
+      node, fmt::format("expected a mapping, found {}{}", node.kind_name(),
+                        node.kind == Node::Kind::scalar ? fmt::format(" '{}'", node.text) : ""));
   return false;
 }
 
 bool is_sequence(ReadContext& context, const Node& node) {
   if (node.kind == Node::Kind::sequence) return true;
-  context.error(node, fmt::format("expected a list, found {}{}", node.kind_name(),
-                                  node.kind == Node::Kind::scalar ? fmt::format(" '{}'", node.text) : ""));
+  context.error(
+      node, fmt::format("expected a list, found {}{}", node.kind_name(),
+                        node.kind == Node::Kind::scalar ? fmt::format(" '{}'", node.text) : ""));
   return false;
 }
 
@@ -56,16 +60,19 @@ bool length_fits(ReadContext& context, const Node& node, std::size_t low) {
 
 std::string format_integer(std::int64_t value) { return std::to_string(value); }
 
-std::optional<std::int64_t> in_range(ReadContext& context, const Node& node, const Parsed<std::int64_t>& parsed,
-                                     Range range, std::string (*format)(std::int64_t)) {
+std::optional<std::int64_t> in_range(ReadContext& context, const Node& node,
+                                     const Parsed<std::int64_t>& parsed, Range range,
+                                     std::string (*format)(std::int64_t)) {
   if (!parsed.value) {
     context.error(node, parsed.error);
     return std::nullopt;
   }
   if (*parsed.value >= range.low && *parsed.value <= range.high) return parsed.value;
   const bool open = range.high == std::numeric_limits<std::int64_t>::max();
-  context.error(node, open ? fmt::format("expected at least {}, found '{}'", format(range.low), node.text)
-                           : fmt::format("expected {} to {}, found '{}'", format(range.low), format(range.high), node.text));
+  context.error(node,
+                open ? fmt::format("expected at least {}, found '{}'", format(range.low), node.text)
+                     : fmt::format("expected {} to {}, found '{}'", format(range.low),
+                                   format(range.high), node.text));
   return std::nullopt;
 }
 
@@ -73,25 +80,30 @@ NodePtr type_schema(const char* type) { return mapping({entry("type", quoted(typ
 
 NodePtr pattern_schema(const std::string& pattern, const Word& word) {
   const std::string words = word.text == nullptr ? "" : fmt::format("|{}", word.text);
-  return mapping({entry("type", quoted("string")), entry("pattern", quoted(fmt::format("^({}{})$", pattern, words)))});
+  return mapping({entry("type", quoted("string")),
+                  entry("pattern", quoted(fmt::format("^({}{})$", pattern, words)))});
 }
 
-std::optional<std::int64_t> Integer::read_value(ReadContext& context, const Node& node, std::uint64_t type_max) const {
+std::optional<std::int64_t> Integer::read_value(ReadContext& context, const Node& node,
+                                                std::uint64_t type_max) const {
   if (const auto value = word_value(node, word)) return value;
   const std::string* text = bare_text(context, node, "a whole number");
   if (text == nullptr) return std::nullopt;
   Parsed<std::int64_t> parsed = parse_integer(*text);
   if (!parsed.value) parsed.error += or_word(word);
-  const std::int64_t top = type_max < static_cast<std::uint64_t>(high) ? static_cast<std::int64_t>(type_max) : high;
+  const std::int64_t top =
+      type_max < static_cast<std::uint64_t>(high) ? static_cast<std::int64_t>(type_max) : high;
   return in_range(context, node, parsed, {low, top}, format_integer);
 }
 
 NodePtr Integer::schema_of() const {
   std::vector<Entry> out{entry("type", sequence({quoted("integer"), quoted("string")}))};
-  out.push_back(entry("pattern", quoted(fmt::format("^({}{})$", kIntegerPattern,
-                                                    word.text == nullptr ? "" : fmt::format("|{}", word.text)))));
+  out.push_back(entry(
+      "pattern", quoted(fmt::format("^({}{})$", kIntegerPattern,
+                                    word.text == nullptr ? "" : fmt::format("|{}", word.text)))));
   out.push_back(entry("minimum", plain(std::to_string(low))));
-  if (high != std::numeric_limits<std::int64_t>::max()) out.push_back(entry("maximum", plain(std::to_string(high))));
+  if (high != std::numeric_limits<std::int64_t>::max())
+    out.push_back(entry("maximum", plain(std::to_string(high))));
   return mapping(std::move(out));
 }
 
@@ -99,8 +111,10 @@ void Unsigned64::read(ReadContext& context, const Node& node, std::uint64_t& out
   const std::string* text = bare_text(context, node, "a whole number from 0");
   if (text == nullptr) return;
   const Parsed<std::uint64_t> parsed = parse_unsigned(*text);
-  if (parsed.value) out = *parsed.value;
-  else context.error(node, parsed.error);
+  if (parsed.value)
+    out = *parsed.value;
+  else
+    context.error(node, parsed.error);
 }
 
 void Duration::read(ReadContext& context, const Node& node, TimeNs& out) const {
@@ -117,15 +131,18 @@ void Duration::read(ReadContext& context, const Node& node, TimeNs& out) const {
     if (!context.start_unix_ns)
       return context.error(node, "a calendar time needs 'start:' at the top of the scenario");
     if (*instant.value < *context.start_unix_ns)
-      return context.error(node, fmt::format("'{}' lies before the start, {}", *text, calendar_text(*context.start_unix_ns)));
+      return context.error(node, fmt::format("'{}' lies before the start, {}", *text,
+                                             calendar_text(*context.start_unix_ns)));
     if (*instant.value - *context.start_unix_ns > kTimeMax)
-      return context.error(node, fmt::format("'{}' lies more than 36,500 days after the start", *text));
+      return context.error(node,
+                           fmt::format("'{}' lies more than 36,500 days after the start", *text));
     out = *instant.value - *context.start_unix_ns;
     return;
   }
   Parsed<TimeNs> parsed = parse_duration(*text);
   if (!parsed.value && none) parsed.error += " (or 'none')";
-  if (const auto value = in_range(context, node, parsed, {low, kTimeMax}, format_duration)) out = *value;
+  if (const auto value = in_range(context, node, parsed, {low, kTimeMax}, format_duration))
+    out = *value;
 }
 
 NodePtr Duration::write(const Surroundings& around, TimeNs& value) const {
@@ -147,12 +164,15 @@ NodePtr Duration::schema_of(Definitions& definitions) const {
   return definitions.reference(none ? "duration_or_none" : "duration", make);
 }
 
-void Calendar::read(ReadContext& context, const Node& node, std::optional<std::int64_t>& out) const {
+void Calendar::read(ReadContext& context, const Node& node,
+                    std::optional<std::int64_t>& out) const {
   const std::string* text = any_text(context, node, "a UTC time such as 2026-09-08T14:00:00Z");
   if (text == nullptr) return;
   const Parsed<std::int64_t> parsed = parse_calendar(*text);
-  if (parsed.value) out = parsed.value;
-  else context.error(node, parsed.error);
+  if (parsed.value)
+    out = parsed.value;
+  else
+    context.error(node, parsed.error);
 }
 
 NodePtr Calendar::write(const Surroundings&, std::optional<std::int64_t>& value) const {
@@ -219,7 +239,8 @@ void Number::read(ReadContext& context, const Node& node, double& out) const {
   const Parsed<double> parsed = parse_number(*text);
   if (!parsed.value) return context.error(node, parsed.error);
   if (*parsed.value < low || *parsed.value > high)
-    return context.error(node, fmt::format("expected {} to {}, found '{}'", format_number(low), format_number(high), *text));
+    return context.error(node, fmt::format("expected {} to {}, found '{}'", format_number(low),
+                                           format_number(high), *text));
   out = *parsed.value;
 }
 
@@ -232,15 +253,18 @@ void EventRate::read(ReadContext& context, const Node& node, double& out) const 
   const Parsed<double> parsed = parse_event_rate(*text);
   if (!parsed.value) return context.error(node, parsed.error);
   if (*parsed.value < kLow || *parsed.value > kHigh)
-    return context.error(node, fmt::format("expected one in 36,500 days to 1000000000/s, found '{}'", *text));
+    return context.error(
+        node, fmt::format("expected one in 36,500 days to 1000000000/s, found '{}'", *text));
   out = *parsed.value;
 }
 
 void Boolean::read(ReadContext& context, const Node& node, bool& out) const {
   const std::string* text = bare_text(context, node, "true or false");
   if (text == nullptr) return;
-  if (*text == "true" || *text == "false") out = *text == "true";
-  else context.error(node, fmt::format("expected true or false, found '{}'", *text));
+  if (*text == "true" || *text == "false")
+    out = *text == "true";
+  else
+    context.error(node, fmt::format("expected true or false, found '{}'", *text));
 }
 
 void Text::read(ReadContext& context, const Node& node, std::string& out) const {
@@ -254,22 +278,25 @@ void FilePath::read(ReadContext& context, const Node& node, std::string& out) co
   const std::string* text = any_text(context, node, "the path of a file");
   if (text == nullptr) return;
   if (text->empty()) return context.error(node, "expected the path of a file, found an empty text");
-  const bool as_is = node.mark.source != kScenarioSource || context.folder.empty();
-  out = as_is ? *text : (std::filesystem::path(context.folder) / *text).string();
+  // The name of the "--set" source has no folder: its paths stay as they are.
+  const std::filesystem::path source = context.diagnostics.source_name(node.mark.source);
+  out = source.has_parent_path() ? (source.parent_path() / *text).string() : *text;
 }
 
 NodePtr FilePath::write(const Surroundings& around, std::string& value) const {
   namespace fs = std::filesystem;
   const fs::path path(value);
   if (around.folder.empty()) return quoted(value);
-  // As the file had it, when it came from there: a resolved scenario must not depend on where it was loaded.
+  // As the file had it, when it came from there: a resolved scenario must not depend on where it
+  // was loaded.
   const std::string prefix = (fs::path(around.folder) / "").string();
   if (value.rfind(prefix, 0) == 0) return quoted(value.substr(prefix.size()));
   if (path.is_absolute()) return quoted(value);
   return quoted(fs::absolute(path).lexically_relative(fs::absolute(around.folder)).string());
 }
 
-std::optional<std::size_t> read_choice(ReadContext& context, const Node& node, const std::vector<std::string>& names) {
+std::optional<std::size_t> read_choice(ReadContext& context, const Node& node,
+                                       const std::vector<std::string>& names) {
   const std::string what = "one of " + joined(names);
   const std::string* text = any_text(context, node, what.c_str());
   if (text == nullptr) return std::nullopt;

@@ -1,7 +1,8 @@
-// Kinds of values: how one is read, written and described. Each kind is a small struct of bounds with
-//   template <class T> void    read(ReadContext&, const Node&, T& out) const    errors leave `out` alone
-//   template <class T> NodePtr write(const Surroundings&, T& value) const       reads back to the same
-//   template <class T> NodePtr schema(Definitions&) const
+// Kinds of values: how one is read, written and described. Each kind is a small struct of bounds
+// with
+//   template <class T> void    read(ReadContext&, const Node&, T& out) const    errors leave `out`
+//   alone template <class T> NodePtr write(const Surroundings&, T& value) const       reads back to
+//   the same template <class T> NodePtr schema(Definitions&) const
 // The templates only convert; the work is in kinds.cpp.
 #pragma once
 
@@ -36,8 +37,9 @@ struct Range {
   std::int64_t low = 0;
   std::int64_t high = std::numeric_limits<std::int64_t>::max();
 };
-std::optional<std::int64_t> in_range(ReadContext& context, const Node& node, const Parsed<std::int64_t>& parsed,
-                                     Range range, std::string (*format)(std::int64_t));
+std::optional<std::int64_t> in_range(ReadContext& context, const Node& node,
+                                     const Parsed<std::int64_t>& parsed, Range range,
+                                     std::string (*format)(std::int64_t));
 std::string format_integer(std::int64_t value);
 NodePtr type_schema(const char* type);
 NodePtr pattern_schema(const std::string& pattern, const Word& word);
@@ -49,7 +51,8 @@ struct Integer {
 
   template <class T>
   void read(ReadContext& context, const Node& node, T& out) const {
-    if (const auto value = read_value(context, node, std::numeric_limits<T>::max())) out = static_cast<T>(*value);
+    if (const auto value = read_value(context, node, std::numeric_limits<T>::max()))
+      out = static_cast<T>(*value);
   }
   template <class T>
   NodePtr write(const Surroundings&, T& value) const {
@@ -62,14 +65,17 @@ struct Integer {
   }
 
  private:
-  std::optional<std::int64_t> read_value(ReadContext& context, const Node& node, std::uint64_t type_max) const;
+  std::optional<std::int64_t> read_value(ReadContext& context, const Node& node,
+                                         std::uint64_t type_max) const;
   NodePtr schema_of() const;
 };
 
 // Seeds, hashes and running numbers: all 64 bits.
 struct Unsigned64 {
   void read(ReadContext& context, const Node& node, std::uint64_t& out) const;
-  NodePtr write(const Surroundings&, std::uint64_t& value) const { return plain(std::to_string(value)); }
+  NodePtr write(const Surroundings&, std::uint64_t& value) const {
+    return plain(std::to_string(value));
+  }
   template <class T>
   NodePtr schema(Definitions&) const {
     return mapping({entry("type", sequence({quoted("integer"), quoted("string")})),
@@ -111,7 +117,8 @@ struct Quantity {
   const char* pattern;
   std::int64_t low = 0;
   Word word{};
-  bool bare = false;  // a plain integer in the base unit will do: catalog keys carry the unit in their names
+  bool bare = false;  // a plain integer in the base unit will do: catalog keys carry the unit in
+                      // their names
 
   void read(ReadContext& context, const Node& node, std::int64_t& out) const;
   NodePtr write(const Surroundings&, std::int64_t& value) const;
@@ -124,12 +131,14 @@ struct Quantity {
   NodePtr schema_of() const;
 };
 inline constexpr const char* kSizePattern = "[0-9][0-9_]*(\\.[0-9]+)? ?([KMGT]i?|k)?B";
-inline constexpr const char* kRatePattern = "[0-9][0-9_]*(\\.[0-9]+)? ?(([KMGT]i?|k)?B|[kMGT]b(it)?)/s";
+inline constexpr const char* kRatePattern =
+    "[0-9][0-9_]*(\\.[0-9]+)? ?(([KMGT]i?|k)?B|[kMGT]b(it)?)/s";
 constexpr Quantity byte_rate(std::int64_t low, Word word) {
   return {parse_byte_rate, format_byte_rate, kRatePattern, low, word, false};
 }
 inline constexpr Quantity kCatalogBytes{parse_bytes, format_bytes, kSizePattern, 1, {}, true};
-inline constexpr Quantity kCatalogByteRate{parse_byte_rate, format_byte_rate, kRatePattern, 1, {}, true};
+inline constexpr Quantity kCatalogByteRate{
+    parse_byte_rate, format_byte_rate, kRatePattern, 1, {}, true};
 
 // A percentage, held in parts of `scale`.
 struct Share {
@@ -153,7 +162,9 @@ struct Factor {
   std::int64_t high = 1'000'000;
 
   void read(ReadContext& context, const Node& node, std::int64_t& out) const;
-  NodePtr write(const Surroundings&, std::int64_t& value) const { return plain(format_scaled(value, scale)); }
+  NodePtr write(const Surroundings&, std::int64_t& value) const {
+    return plain(format_scaled(value, scale));
+  }
   template <class T>
   NodePtr schema(Definitions&) const {
     return mapping({entry("type", quoted("number")), entry("exclusiveMinimum", plain("0"))});
@@ -175,7 +186,9 @@ struct Number {
 
 struct EventRate {
   void read(ReadContext& context, const Node& node, double& out) const;
-  NodePtr write(const Surroundings&, double& value) const { return plain(format_number(value) + "/s"); }
+  NodePtr write(const Surroundings&, double& value) const {
+    return plain(format_number(value) + "/s");
+  }
   template <class T>
   NodePtr schema(Definitions&) const {
     return pattern_schema("[0-9][0-9_]*(\\.[0-9]+)?/(s|min|h|d)", {});
@@ -197,11 +210,13 @@ struct Text {
   template <class T>
   NodePtr schema(Definitions&) const {
     // A plain number or word is a text as well.
-    return mapping({entry("type", sequence({quoted("string"), quoted("number"), quoted("boolean")}))});
+    return mapping(
+        {entry("type", sequence({quoted("string"), quoted("number"), quoted("boolean")}))});
   }
 };
 
-// A path, relative to the scenario's folder; one of the command line stays relative to the current directory.
+// A path, relative to the scenario's folder; one of the command line stays relative to the current
+// directory.
 struct FilePath {
   void read(ReadContext& context, const Node& node, std::string& out) const;
   NodePtr write(const Surroundings& around, std::string& value) const;
@@ -216,13 +231,15 @@ struct FilePath {
 template <class E>
 struct EnumNames;
 
-std::optional<std::size_t> read_choice(ReadContext& context, const Node& node, const std::vector<std::string>& names);
+std::optional<std::size_t> read_choice(ReadContext& context, const Node& node,
+                                       const std::vector<std::string>& names);
 NodePtr choice_schema(const std::vector<std::string>& names);
 
 struct Enumeration {
   template <class E>
   void read(ReadContext& context, const Node& node, E& out) const {
-    if (const auto index = read_choice(context, node, names<E>())) out = EnumNames<E>::kNames[*index].second;
+    if (const auto index = read_choice(context, node, names<E>()))
+      out = EnumNames<E>::kNames[*index].second;
   }
   template <class E>
   NodePtr write(const Surroundings&, E& value) const {

@@ -15,11 +15,21 @@ std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20)
           out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
@@ -82,8 +92,10 @@ void write_yaml(const Node& node, std::size_t indent, bool after_dash, bool top,
   }
   bool first = true;
   const auto start_line = [&] {
-    if (after_dash && first) out += ' ';
-    else out.append(indent, ' ');
+    if (after_dash && first)
+      out += ' ';
+    else
+      out.append(indent, ' ');
     first = false;
   };
   if (!after_dash && !top) out += '\n';
@@ -127,10 +139,14 @@ const Entry* Node::find(std::string_view key) const {
 
 const char* Node::kind_name() const {
   switch (kind) {
-    case Kind::null: return "nothing";
-    case Kind::scalar: return "a value";
-    case Kind::sequence: return "a list";
-    case Kind::mapping: return "a mapping";
+    case Kind::null:
+      return "nothing";
+    case Kind::scalar:
+      return "a value";
+    case Kind::sequence:
+      return "a list";
+    case Kind::mapping:
+      return "a mapping";
   }
   return "?";
 }

@@ -1,5 +1,5 @@
-// The one place that touches yaml-cpp. Its event interface is used, not its Node: events carry the mark of
-// every node, show duplicate keys, and tell quoted scalars from plain ones.
+// The one place that touches yaml-cpp. Its event interface is used, not its Node: events carry the
+// mark of every node, show duplicate keys, and tell quoted scalars from plain ones.
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -97,7 +97,8 @@ class Builder : public YAML::EventHandler {
 
   void open(const YAML::Mark& m, const std::string& tag, YAML::anchor_t anchor, Node::Kind kind) {
     check_tag(m, tag);
-    if (open_.size() >= kDepthMax) fail(mark(m), fmt::format("nested deeper than {} levels", kDepthMax));
+    if (open_.size() >= kDepthMax)
+      fail(mark(m), fmt::format("nested deeper than {} levels", kDepthMax));
     auto node = std::make_shared<Node>();
     node->kind = kind;
     node->mark = mark(m);
@@ -139,11 +140,13 @@ class Builder : public YAML::EventHandler {
   }
 
   void start_entry(Open& parent, const Node& key, Mark at) {
-    if (key.kind != Node::Kind::scalar) fail(at, fmt::format("{} cannot be a key", key.kind_name()));
+    if (key.kind != Node::Kind::scalar)
+      fail(at, fmt::format("{} cannot be a key", key.kind_name()));
     if (key.text == "<<" && !key.quoted)
       fail(at, "merge keys ('<<') are not supported; repeat the keys, or name an alias for each");
     if (const Entry* first = parent.node->find(key.text))
-      diagnostics_.error(at, fmt::format("duplicate key '{}', first on line {}", key.text, first->mark.line));
+      diagnostics_.error(
+          at, fmt::format("duplicate key '{}', first on line {}", key.text, first->mark.line));
     parent.next = {key.text, at, nullptr};
     parent.has_key = true;
   }
@@ -157,9 +160,12 @@ class Builder : public YAML::EventHandler {
   std::map<YAML::anchor_t, NodePtr> anchors_;
 };
 
-// Length of the UTF-8 sequence at the start of `text`, 0 when it is none (RFC 3629, table 3-7 of Unicode).
+// Length of the UTF-8 sequence at the start of `text`, 0 when it is none (RFC 3629, table 3-7 of
+// Unicode).
 std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
   const unsigned lead = byte(0);
   if (lead < 0x80) return 1;
   const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
@@ -172,17 +178,22 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
-// yaml-cpp replaces what it cannot read and stops at a NUL as at an end: both would hide a damaged file.
-bool check_bytes(std::string_view text, std::uint32_t source, Mark first, Diagnostics& diagnostics) {
+// yaml-cpp replaces what it cannot read and stops at a NUL as at an end: both would hide a damaged
+// file.
+bool check_bytes(std::string_view text, std::uint32_t source, Mark first,
+                 Diagnostics& diagnostics) {
   Mark at{source, first.line, first.column};
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = utf8_length(text.substr(i));
     const char c = text[i];
-    const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';
+    const bool control =
+        static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';
     if (length == 0 || control || c == 0x7F) {
-      diagnostics.error(at, length == 0 ? fmt::format("byte 0x{:02X} is not UTF-8", static_cast<unsigned char>(c))
-                            : c == '\0' ? std::string("a NUL byte")
-                                        : fmt::format("control character 0x{:02X}", static_cast<unsigned char>(c)));
+      diagnostics.error(
+          at, length == 0 ? fmt::format("byte 0x{:02X} is not UTF-8", static_cast<unsigned char>(c))
+              : c == '\0'
+                  ? std::string("a NUL byte")
+                  : fmt::format("control character 0x{:02X}", static_cast<unsigned char>(c)));
       return false;
     }
     at.column = c == '\n' ? 1 : at.column + static_cast<int>(length);
@@ -192,7 +203,8 @@ bool check_bytes(std::string_view text, std::uint32_t source, Mark first, Diagno
   return true;
 }
 
-// "unclosed '[' " errors of yaml-cpp name the token after; say where the innermost bracket was opened.
+// "unclosed '[' " errors of yaml-cpp name the token after; say where the innermost bracket was
+// opened.
 std::string where_opened(std::string_view text, const std::string& message) {
   if (message.find("flow") == std::string::npos) return {};
   std::vector<int> lines;
@@ -219,9 +231,11 @@ std::string where_opened(std::string_view text, const std::string& message) {
 
 }  // namespace
 
-NodePtr parse_yaml(std::string_view text, std::uint32_t source, Diagnostics& diagnostics, Mark first) {
+NodePtr parse_yaml(std::string_view text, std::uint32_t source, Diagnostics& diagnostics,
+                   Mark first) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark)
+    text.remove_prefix(kByteOrderMark.size());
   if (!check_bytes(text, source, first, diagnostics)) return nullptr;
   const std::size_t errors = diagnostics.count();
   Builder builder(source, first, diagnostics);

@@ -17,10 +17,12 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 template <class T>
 Parsed<T> failed(const char* expected, std::string_view text, std::string_view remark = {}) {
-  return {std::nullopt, fmt::format("expected {}, found '{}'{}{}", expected, text, remark.empty() ? "" : ": ", remark)};
+  return {std::nullopt, fmt::format("expected {}, found '{}'{}{}", expected, text,
+                                    remark.empty() ? "" : ": ", remark)};
 }
 
-// A decimal number: digits / 10^decimals. At most 18 digits, so that a product with any unit fits Int128.
+// A decimal number: digits / 10^decimals. At most 18 digits, so that a product with any unit fits
+// Int128.
 struct Decimal {
   std::int64_t digits = 0;
   int decimals = 0;
@@ -52,7 +54,8 @@ std::optional<Decimal> take_decimal(std::string_view& text, std::string& error) 
       break;
     }
   }
-  if (count == 0) return error = !text.empty() && text[0] == '-' ? "negative" : "not a number", std::nullopt;
+  if (count == 0)
+    return error = !text.empty() && text[0] == '-' ? "negative" : "not a number", std::nullopt;
   if (text.size() > 1 && text[0] == '0' && (is_digit(text[1]) || text[1] == '_'))
     return error = "a leading zero (octal is not read)", std::nullopt;
   if (text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
@@ -68,7 +71,8 @@ constexpr std::int64_t power_of_ten(int exponent) {
 }
 
 // d * factor / divisor as a whole number, exactly.
-std::optional<std::int64_t> exact(const Decimal& d, std::int64_t factor, std::int64_t divisor, std::string& error) {
+std::optional<std::int64_t> exact(const Decimal& d, std::int64_t factor, std::int64_t divisor,
+                                  std::string& error) {
   const Int128 product = static_cast<Int128>(d.digits) * factor;
   const Int128 by = static_cast<Int128>(power_of_ten(d.decimals)) * divisor;
   if (product % by != 0) return error = "finer than can be held", std::nullopt;
@@ -83,18 +87,23 @@ struct Unit {
   std::int64_t divisor = 1;
 };
 
-constexpr std::array kDurationUnits{Unit{"d", kDay},     Unit{"h", kHour},           Unit{"m", kMinute},
-                                    Unit{"s", kSecond},  Unit{"ms", kMillisecond},   Unit{"us", kMicrosecond},
-                                    Unit{"ns", 1}};
-constexpr std::array kByteUnits{
-    Unit{"TiB", std::int64_t{1} << 40}, Unit{"GiB", std::int64_t{1} << 30}, Unit{"MiB", std::int64_t{1} << 20},
-    Unit{"KiB", std::int64_t{1} << 10}, Unit{"TB", 1'000'000'000'000},      Unit{"GB", 1'000'000'000},
-    Unit{"MB", 1'000'000},              Unit{"KB", 1'000},                  Unit{"kB", 1'000},
-    Unit{"B", 1}};
-constexpr std::array kBitUnits{Unit{"Tb", 1'000'000'000'000, 8}, Unit{"Gb", 1'000'000'000, 8},
-                               Unit{"Mb", 1'000'000, 8},         Unit{"kb", 1'000, 8},
+constexpr std::array kDurationUnits{
+    Unit{"d", kDay},          Unit{"h", kHour},         Unit{"m", kMinute}, Unit{"s", kSecond},
+    Unit{"ms", kMillisecond}, Unit{"us", kMicrosecond}, Unit{"ns", 1}};
+constexpr std::array kByteUnits{Unit{"TiB", std::int64_t{1} << 40},
+                                Unit{"GiB", std::int64_t{1} << 30},
+                                Unit{"MiB", std::int64_t{1} << 20},
+                                Unit{"KiB", std::int64_t{1} << 10},
+                                Unit{"TB", 1'000'000'000'000},
+                                Unit{"GB", 1'000'000'000},
+                                Unit{"MB", 1'000'000},
+                                Unit{"KB", 1'000},
+                                Unit{"kB", 1'000},
+                                Unit{"B", 1}};
+constexpr std::array kBitUnits{Unit{"Tb", 1'000'000'000'000, 8},   Unit{"Gb", 1'000'000'000, 8},
+                               Unit{"Mb", 1'000'000, 8},           Unit{"kb", 1'000, 8},
                                Unit{"Tbit", 1'000'000'000'000, 8}, Unit{"Gbit", 1'000'000'000, 8},
-                               Unit{"Mbit", 1'000'000, 8},       Unit{"kbit", 1'000, 8}};
+                               Unit{"Mbit", 1'000'000, 8},         Unit{"kbit", 1'000, 8}};
 
 template <std::size_t N>
 const Unit* find_unit(const std::array<Unit, N>& units, std::string_view name) {
@@ -110,7 +119,9 @@ std::string_view trimmed_front(std::string_view text) {
 
 std::string_view take_letters(std::string_view& text) {
   std::size_t n = 0;
-  while (n < text.size() && ((text[n] >= 'a' && text[n] <= 'z') || (text[n] >= 'A' && text[n] <= 'Z'))) ++n;
+  while (n < text.size() &&
+         ((text[n] >= 'a' && text[n] <= 'z') || (text[n] >= 'A' && text[n] <= 'Z')))
+    ++n;
   const std::string_view word = text.substr(0, n);
   text.remove_prefix(n);
   return word;
@@ -119,7 +130,8 @@ std::string_view take_letters(std::string_view& text) {
 // "<decimal><unit><tail>", the unit from either list.
 template <std::size_t N, std::size_t M>
 Parsed<std::int64_t> parse_with_unit(std::string_view text, const std::array<Unit, N>& units,
-                                     const std::array<Unit, M>& more, std::string_view tail, const char* expected) {
+                                     const std::array<Unit, M>& more, std::string_view tail,
+                                     const char* expected) {
   std::string error;
   std::string_view rest = text;
   const auto number = take_decimal(rest, error);
@@ -136,7 +148,8 @@ Parsed<std::int64_t> parse_with_unit(std::string_view text, const std::array<Uni
 }
 
 // Days since 1970-01-01 of a date of the proleptic Gregorian calendar, and back. After H. Hinnant,
-// "chrono-Compatible Low-Level Date Algorithms" (days_from_civil, civil_from_days), for years from 1970.
+// "chrono-Compatible Low-Level Date Algorithms" (days_from_civil, civil_from_days), for years from
+// 1970.
 constexpr std::int64_t days_from_civil(std::int64_t year, std::int64_t month, std::int64_t day) {
   year -= month <= 2 ? 1 : 0;
   const std::int64_t era = year / 400;
@@ -180,13 +193,15 @@ Parsed<T> parse_whole(std::string_view text, const char* expected) {
   if (negative) digits.remove_prefix(1);
   std::string plain;
   for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (digits[i] == '_' && i > 0 && i + 1 < digits.size() && is_digit(digits[i - 1]) && is_digit(digits[i + 1]))
+    if (digits[i] == '_' && i > 0 && i + 1 < digits.size() && is_digit(digits[i - 1]) &&
+        is_digit(digits[i + 1]))
       continue;
     if (!is_digit(digits[i])) return failed<T>(expected, text);
     plain += digits[i];
   }
   if (plain.empty()) return failed<T>(expected, text);
-  if (plain.size() > 1 && plain[0] == '0') return failed<T>(expected, text, "a leading zero (octal is not read)");
+  if (plain.size() > 1 && plain[0] == '0')
+    return failed<T>(expected, text, "a leading zero (octal is not read)");
   if (negative && std::is_unsigned_v<T>) return failed<T>(expected, text, "negative");
   if (negative) plain.insert(0, "-");
   T value{};
@@ -212,10 +227,13 @@ Parsed<double> parse_number(std::string_view text) {
   bool point = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    const bool between = i > 0 && i + 1 < text.size() && is_digit(text[i - 1]) && is_digit(text[i + 1]);
+    const bool between =
+        i > 0 && i + 1 < text.size() && is_digit(text[i - 1]) && is_digit(text[i + 1]);
     if (c == '_' && between && !point) continue;
-    if (c == '.' && between && !point) point = true;
-    else if (!is_digit(c)) return failed<double>(kExpected, text, c == '-' && i == 0 ? "negative" : "");
+    if (c == '.' && between && !point)
+      point = true;
+    else if (!is_digit(c))
+      return failed<double>(kExpected, text, c == '-' && i == 0 ? "negative" : "");
     plain += c;
   }
   if (plain.empty() || plain.size() > kLengthMax) return failed<double>(kExpected, text);
@@ -247,9 +265,12 @@ Parsed<std::int64_t> parse_share(std::string_view text, std::int64_t scale) {
   const auto number = take_decimal(rest, error);
   if (!number) return failed<std::int64_t>(kExpected, text, error);
   rest = trimmed_front(rest);
-  if (rest != "%") return failed<std::int64_t>(kExpected, text, rest.empty() ? "no unit" : "unknown unit");
+  if (rest != "%")
+    return failed<std::int64_t>(kExpected, text, rest.empty() ? "no unit" : "unknown unit");
   const auto value = exact(*number, scale / 100, 1, error);
-  if (!value) return failed<std::int64_t>(kExpected, text, fmt::format("{}, the step is {}", error, format_share(1, scale)));
+  if (!value)
+    return failed<std::int64_t>(kExpected, text,
+                                fmt::format("{}, the step is {}", error, format_share(1, scale)));
   return {value, {}};
 }
 
@@ -265,13 +286,16 @@ Parsed<TimeNs> parse_duration(std::string_view text) {
     rest = trimmed_front(rest);
     const std::string_view name = take_letters(rest);
     const Unit* unit = find_unit(kDurationUnits, name);
-    if (name.empty() && rest.empty()) return failed<TimeNs>(kExpected, text, "no unit (d h m s ms us ns)");
+    if (name.empty() && rest.empty())
+      return failed<TimeNs>(kExpected, text, "no unit (d h m s ms us ns)");
     if (unit == nullptr) return failed<TimeNs>(kExpected, text, "unknown unit (d h m s ms us ns)");
-    if (unit->factor >= before) return failed<TimeNs>(kExpected, text, "units go from large to small");
+    if (unit->factor >= before)
+      return failed<TimeNs>(kExpected, text, "units go from large to small");
     before = unit->factor;
     const auto value = exact(*number, unit->factor, 1, error);
     if (!value) return failed<TimeNs>(kExpected, text, error);
-    if (*value > kTimeMax - total) return failed<TimeNs>(kExpected, text, "longer than 36,500 days");
+    if (*value > kTimeMax - total)
+      return failed<TimeNs>(kExpected, text, "longer than 36,500 days");
     total += *value;
     rest = trimmed_front(rest);
   } while (!rest.empty());
@@ -279,27 +303,32 @@ Parsed<TimeNs> parse_duration(std::string_view text) {
 }
 
 bool looks_like_calendar(std::string_view text) {
-  return text.size() >= 5 && text[4] == '-' && std::all_of(text.begin(), text.begin() + 4, is_digit);
+  return text.size() >= 5 && text[4] == '-' &&
+         std::all_of(text.begin(), text.begin() + 4, is_digit);
 }
 
 Parsed<std::int64_t> parse_calendar(std::string_view text) {
   constexpr const char* kExpected = "a UTC time such as 2026-09-08T14:00:00Z";
   std::string_view rest = text;
-  const auto year = take_field(rest, 4, '-'), month = take_field(rest, 2, '-'), day = take_field(rest, 2, 'T');
-  const auto hour = take_field(rest, 2, ':'), minute = take_field(rest, 2, ':'), second = take_field(rest, 2, 0);
-  if (!year || !month || !day || !hour || !minute || !second) return failed<std::int64_t>(kExpected, text);
+  const auto year = take_field(rest, 4, '-'), month = take_field(rest, 2, '-'),
+             day = take_field(rest, 2, 'T');
+  const auto hour = take_field(rest, 2, ':'), minute = take_field(rest, 2, ':'),
+             second = take_field(rest, 2, 0);
+  if (!year || !month || !day || !hour || !minute || !second)
+    return failed<std::int64_t>(kExpected, text);
   std::int64_t fraction = 0;
   if (!rest.empty() && rest[0] == '.') {
     std::int64_t unit = kSecond;
-    for (rest.remove_prefix(1); !rest.empty() && is_digit(rest[0]) && unit > 1; rest.remove_prefix(1)) {
+    for (rest.remove_prefix(1); !rest.empty() && is_digit(rest[0]) && unit > 1;
+         rest.remove_prefix(1)) {
       unit /= 10;
       fraction += (rest[0] - '0') * unit;
     }
     if (unit == kSecond) return failed<std::int64_t>(kExpected, text);
   }
   if (rest != "Z") return failed<std::int64_t>(kExpected, text);
-  const bool in_range = *year >= 1970 && *year < 2200 && *month >= 1 && *month <= 12 && *hour < 24 &&
-                        *minute < 60 && *second < 60;
+  const bool in_range = *year >= 1970 && *year < 2200 && *month >= 1 && *month <= 12 &&
+                        *hour < 24 && *minute < 60 && *second < 60;
   const std::int64_t days = in_range ? days_from_civil(*year, *month, *day) : 0;
   // A day that does not exist comes back as another.
   if (!in_range || civil_from_days(days).day != *day || civil_from_days(days).month != *month)
@@ -320,20 +349,27 @@ Parsed<double> parse_event_rate(std::string_view text) {
   const std::size_t slash = text.find('/');
   const Parsed<double> number = parse_number(text.substr(0, slash));
   if (!number.value) return failed<double>(kExpected, text);
-  if (slash == std::string_view::npos) return failed<double>(kExpected, text, "no unit (/s /min /h /d)");
+  if (slash == std::string_view::npos)
+    return failed<double>(kExpected, text, "no unit (/s /min /h /d)");
   const std::string_view unit = text.substr(slash + 1);
   double seconds = 0;
-  if (unit == "s") seconds = 1;
-  else if (unit == "min") seconds = 60;
-  else if (unit == "h") seconds = 3'600;
-  else if (unit == "d") seconds = 86'400;
-  else return failed<double>(kExpected, text, "unknown unit (/s /min /h /d)");
+  if (unit == "s")
+    seconds = 1;
+  else if (unit == "min")
+    seconds = 60;
+  else if (unit == "h")
+    seconds = 3'600;
+  else if (unit == "d")
+    seconds = 86'400;
+  else
+    return failed<double>(kExpected, text, "unknown unit (/s /min /h /d)");
   return {*number.value / seconds, {}};
 }
 
 std::string format_number(double value) {
   std::array<char, 512> text{};  // the longest double takes 310 + 17 characters without an exponent
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   HANDOFF_CHECK(end.ec == std::errc{}, "a number too long to write");
   return {text.data(), end.ptr};
 }
@@ -347,7 +383,9 @@ std::string format_scaled(std::int64_t value, std::int64_t scale) {
   return text + "." + fraction;
 }
 
-std::string format_share(std::int64_t value, std::int64_t scale) { return format_scaled(value, scale / 100) + "%"; }
+std::string format_share(std::int64_t value, std::int64_t scale) {
+  return format_scaled(value, scale / 100) + "%";
+}
 
 std::string format_duration(TimeNs value) {
   if (value == 0) return "0s";
@@ -362,7 +400,8 @@ std::string format_duration(TimeNs value) {
 
 std::string format_bytes(std::int64_t value) {
   for (const Unit& unit : kByteUnits)
-    if (value > 0 && value % unit.factor == 0) return fmt::format("{}{}", value / unit.factor, unit.name);
+    if (value > 0 && value % unit.factor == 0)
+      return fmt::format("{}{}", value / unit.factor, unit.name);
   return fmt::format("{}B", value);
 }
 
@@ -377,8 +416,9 @@ std::string calendar_text(std::int64_t unix_ns) {
   std::string fraction;
   for (std::int64_t rest = of_day % kSecond; rest != 0; rest = rest * 10 % kSecond)
     fraction += static_cast<char>('0' + rest * 10 / kSecond);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{}{}Z", date.year, date.month, date.day, of_day / kHour,
-                     of_day / kMinute % 60, of_day / kSecond % 60, fraction.empty() ? "" : ".", fraction);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{}{}Z", date.year, date.month, date.day,
+                     of_day / kHour, of_day / kMinute % 60, of_day / kSecond % 60,
+                     fraction.empty() ? "" : ".", fraction);
 }
 
 }  // namespace handoff

@@ -1,5 +1,6 @@
-// Scalars of scenario files: decimal numbers and numbers with units, read exactly or not at all, and written
-// so that they read back to the same value. Pure functions of text; errors are sentences without a place.
+// Scalars of scenario files: decimal numbers and numbers with units, read exactly or not at all,
+// and written so that they read back to the same value. Pure functions of text; errors are
+// sentences without a place.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ Parsed<double> parse_number(std::string_view text);
 Parsed<std::int64_t> parse_scaled(std::string_view text, std::int64_t scale);
 // "2.5%" as 25 for scale 1000, 250 for 10,000.
 Parsed<std::int64_t> parse_share(std::string_view text, std::int64_t scale);
-// "30s", "1.5ms", "12d 3h", "1h30m": d h m s ms us ns, each at most once, largest first; whole nanoseconds.
+// "30s", "1.5ms", "12d 3h", "1h30m": d h m s ms us ns, each at most once, largest first; whole
+// nanoseconds.
 Parsed<TimeNs> parse_duration(std::string_view text);
 // "2026-09-08T14:00:00Z", with up to nine decimals, 1970 to 2199, as ns since 1970.
 Parsed<std::int64_t> parse_calendar(std::string_view text);

@@ -43,15 +43,18 @@ void Reader::deployment(const char* key, std::uint32_t& index, const char*) {
   }
   const Node& node = *e->value;
   if (node.kind != Node::Kind::scalar)
-    return context_.error(node, fmt::format("expected the name of a deployment, found {}", node.kind_name()));
+    return context_.error(
+        node, fmt::format("expected the name of a deployment, found {}", node.kind_name()));
   const auto found = std::find(names.begin(), names.end(), node.text);
-  if (found != names.end()) index = static_cast<std::uint32_t>(found - names.begin());
+  if (found != names.end())
+    index = static_cast<std::uint32_t>(found - names.begin());
   else if (!context_.deployments_broken)
     context_.error(node, fmt::format("no deployment '{}'{}", node.text, hint(node.text, names)));
 }
 
 void Reader::stray(const Entry& e, const char* owner) {
-  context_.diagnostics.error(e.mark, fmt::format("'{}' goes with '{}', which is not here", e.key, owner));
+  context_.diagnostics.error(e.mark,
+                             fmt::format("'{}' goes with '{}', which is not here", e.key, owner));
 }
 
 void Reader::finish() {
@@ -71,29 +74,37 @@ void Reader::finish() {
 void Reader::finish_alternatives(const std::vector<std::string>& misspelt) {
   if (alternatives_.empty()) return;
   if (chosen_.size() > 1)
-    context_.diagnostics.error(chosen_[1]->mark, fmt::format("'{}' beside '{}': only one of them can be",
-                                                             chosen_[1]->key, chosen_[0]->key));
-  const bool meant = std::any_of(misspelt.begin(), misspelt.end(),
-                                 [&](const std::string& word) { return contains(alternatives_, word); });
+    context_.diagnostics.error(
+        chosen_[1]->mark,
+        fmt::format("'{}' beside '{}': only one of them can be", chosen_[1]->key, chosen_[0]->key));
+  const bool meant = std::any_of(misspelt.begin(), misspelt.end(), [&](const std::string& word) {
+    return contains(alternatives_, word);
+  });
   if (!chosen_.empty() || meant) return;
   context_.error(node_, context_.path.empty()
                             ? fmt::format("missing key: one of {}", joined(alternatives_))
-                            : fmt::format("missing key in '{}': one of {}", context_.dotted({}), joined(alternatives_)));
+                            : fmt::format("missing key in '{}': one of {}", context_.dotted({}),
+                                          joined(alternatives_)));
 }
 
 void SchemaObject::deployment(const char* key, std::uint32_t&, const char* doc) {
   add(key, mapping({entry("type", quoted("string"))}), doc);
 }
 
-void SchemaObject::add(const char* key, const NodePtr& schema, const char* doc, const NodePtr& preset) {
+void SchemaObject::add(const char* key, const NodePtr& schema, const char* doc,
+                       const NodePtr& preset) {
   std::vector<Entry> entries{entry("description", quoted(doc))};
   // In draft 07 whatever stands beside a "$ref" is ignored.
-  if (schema->find("$ref") != nullptr) entries.push_back(entry("allOf", sequence({schema})));
-  else entries.insert(entries.end(), schema->entries.begin(), schema->entries.end());
+  if (schema->find("$ref") != nullptr)
+    entries.push_back(entry("allOf", sequence({schema})));
+  else
+    entries.insert(entries.end(), schema->entries.begin(), schema->entries.end());
   if (preset != nullptr && preset->kind == Node::Kind::scalar && !preset->text.empty()) {
-    const bool number_or_word = !preset->quoted && (preset->text == "true" || preset->text == "false" ||
-                                                    preset->text.find_first_not_of("0123456789") == std::string::npos);
-    entries.push_back(entry("default", number_or_word ? plain(preset->text) : quoted(preset->text)));
+    const bool number_or_word =
+        !preset->quoted && (preset->text == "true" || preset->text == "false" ||
+                            preset->text.find_first_not_of("0123456789") == std::string::npos);
+    entries.push_back(
+        entry("default", number_or_word ? plain(preset->text) : quoted(preset->text)));
   }
   // A key with two meanings (workload `requests`) takes either.
   for (Entry& e : properties_) {
@@ -116,7 +127,8 @@ NodePtr SchemaObject::type_of(const Node& schema) {
 }
 
 NodePtr SchemaObject::take() {
-  std::vector<Entry> out{entry("type", quoted("object")), entry("properties", mapping(std::move(properties_)))};
+  std::vector<Entry> out{entry("type", quoted("object")),
+                         entry("properties", mapping(std::move(properties_)))};
   out.push_back(entry("patternProperties", mapping({entry("^x-", mapping({}))})));
   out.push_back(entry("additionalProperties", plain("false")));
   if (!required_.empty()) out.push_back(entry("required", sequence(std::move(required_))));
@@ -132,7 +144,8 @@ NodePtr SchemaObject::take() {
   }
   if (!depends_.empty()) {
     std::vector<Entry> dependencies;
-    for (auto& [key, list] : depends_) dependencies.push_back(entry(key, sequence(std::move(list))));
+    for (auto& [key, list] : depends_)
+      dependencies.push_back(entry(key, sequence(std::move(list))));
     out.push_back(entry("dependencies", mapping(std::move(dependencies))));
   }
   return mapping(std::move(out));

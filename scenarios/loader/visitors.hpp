@@ -1,8 +1,9 @@
 // Three visitors of the field tables. A table is a function
 //   template <class V> void describe(V& v, T& value)
-// that names each key of T's mapping once: key, member, kind, doc. Reader fills `value` from a mapping,
-// Writer makes the mapping of a value, SchemaObject makes its JSON schema (of a default-made value, whose
-// members are the defaults). So what is read, written and published cannot differ.
+// that names each key of T's mapping once: key, member, kind, doc. Reader fills `value` from a
+// mapping, Writer makes the mapping of a value, SchemaObject makes its JSON schema (of a
+// default-made value, whose members are the defaults). So what is read, written and published
+// cannot differ.
 //
 // What a table may call:
 //   required, optional      a key with a member
@@ -11,7 +12,8 @@
 //   sibling                 a key that has meaning only beside another
 //   deployment              the name of a deployment, by index
 //   has                     whether the key stands there (Writer: no; SchemaObject: yes)
-// A member is an lvalue or a view (a small struct of references, with the type `Owner` it is made from).
+// A member is an lvalue or a view (a small struct of references, with the type `Owner` it is made
+// from).
 #pragma once
 
 #include <cstdint>
@@ -28,22 +30,27 @@ namespace handoff::loader {
 
 // What the meaning of a value may depend on.
 struct Surroundings {
-  std::string folder;                          // of the scenario file; trace paths are relative to it
-  std::optional<std::int64_t> start_unix_ns;   // calendar times count from here
-  std::vector<std::string> deployments;        // names, by index
+  std::string folder;  // of the scenario file; trace paths are relative to it
+  std::optional<std::int64_t> start_unix_ns;  // calendar times count from here
+  std::vector<std::string> deployments;       // names, by index
 };
 
 inline constexpr std::uint32_t kScenarioSource = 0;
 inline constexpr std::uint32_t kSetSource = 1;
 
 struct ReadContext : Surroundings {
+  ReadContext(Diagnostics& out, std::string catalog)
+      : diagnostics(out), catalog_dir(std::move(catalog)) {}
+
   Diagnostics& diagnostics;
   std::string catalog_dir;
   bool start_broken = false;        // `start` is there but wrong, which is told once
   bool deployments_broken = false;  // likewise
   std::vector<std::string> path;    // keys and "[index]"es that lead here
 
-  void error(const Node& node, std::string message) { diagnostics.error(node.mark, std::move(message)); }
+  void error(const Node& node, std::string message) {
+    diagnostics.error(node.mark, std::move(message));
+  }
   [[nodiscard]] std::string dotted(const std::string& key) const;
 };
 
@@ -60,8 +67,10 @@ class Reader {
 
   template <class M, class K>
   void required(const char* key, M&& member, const K& kind, const char*) {
-    if (const Entry* e = take(key)) read(*e, member, kind);
-    else if (!partial_) missing_.push_back(key);
+    if (const Entry* e = take(key))
+      read(*e, member, kind);
+    else if (!partial_)
+      missing_.push_back(key);
   }
   template <class M, class K>
   void optional(const char* key, M&& member, const K& kind, const char*) {
@@ -80,12 +89,15 @@ class Reader {
     }
   }
   template <class A, class K>
-  void sibling(const char* owner, bool holds, const char* key, A&& access, const K& kind, const char*,
-               bool needed = false) {
+  void sibling(const char* owner, bool holds, const char* key, A&& access, const K& kind,
+               const char*, bool needed = false) {
     const Entry* e = take(key);
-    if (e != nullptr && holds) read(*e, access(), kind);
-    else if (e != nullptr) stray(*e, owner);
-    else if (holds && needed) missing_.push_back(key);
+    if (e != nullptr && holds)
+      read(*e, access(), kind);
+    else if (e != nullptr)
+      stray(*e, owner);
+    else if (holds && needed)
+      missing_.push_back(key);
   }
   void deployment(const char* key, std::uint32_t& index, const char* doc);
 
@@ -147,7 +159,9 @@ class Writer {
     entries_.push_back(entry(key, quoted(around_.deployments[index])));
   }
   [[nodiscard]] bool has(const char*) const { return false; }
-  void add(std::string key, NodePtr value) { entries_.push_back(entry(std::move(key), std::move(value))); }
+  void add(std::string key, NodePtr value) {
+    entries_.push_back(entry(std::move(key), std::move(value)));
+  }
   [[nodiscard]] NodePtr take() { return mapping(std::move(entries_)); }
 
  private:
@@ -198,10 +212,12 @@ class SchemaObject {
   }
   template <class A, class K>
   void alternative(const char* key, bool, A&& access, const K& kind, const char* doc) {
-    const NodePtr schema = kind.template schema<std::remove_cvref_t<decltype(access())>>(definitions_);
+    const NodePtr schema =
+        kind.template schema<std::remove_cvref_t<decltype(access())>>(definitions_);
     add(key, schema, doc);
-    alternatives_.push_back(mapping({entry("required", sequence({quoted(key)})),
-                                     entry("properties", mapping({entry(key, type_of(*schema))}))}));
+    alternatives_.push_back(
+        mapping({entry("required", sequence({quoted(key)})),
+                 entry("properties", mapping({entry(key, type_of(*schema))}))}));
   }
   template <class A, class K>
   void sibling(const char* owner, bool, const char* key, A&& access, const K& kind, const char* doc,
@@ -219,7 +235,8 @@ class SchemaObject {
   [[nodiscard]] NodePtr take();
 
  private:
-  void add(const char* key, const NodePtr& schema, const char* doc, const NodePtr& preset = nullptr);
+  void add(const char* key, const NodePtr& schema, const char* doc,
+           const NodePtr& preset = nullptr);
   void depends(const char* key, const char* on);
   // The "type" of a schema alone, as far as it has one.
   static NodePtr type_of(const Node& schema);

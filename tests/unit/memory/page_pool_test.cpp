@@ -68,6 +68,15 @@ TEST_F(PagePoolOrder, sorted_sets_freed_pages_aside_until_the_list_is_too_short)
   EXPECT_EQ(take(pool, 2), (Pages{0, 4}));  // the list held only 4
 }
 
+TEST_F(PagePoolOrder, sorted_merges_pages_from_behind_what_is_left_of_the_list) {
+  PagePool pool(200, 16, FreeOrder::sorted, Rng());
+  take(pool, 200);
+  give(pool, {150, 1, 0});
+  EXPECT_EQ(take(pool, 1), (Pages{0}));
+  give(pool, {199, 100});
+  EXPECT_EQ(take(pool, 4), (Pages{1, 100, 150, 199}));  // 1 and 150 were still in the list
+}
+
 TEST_F(PagePoolOrder, random_takes_every_free_page_about_equally_often) {
   constexpr int kDraws = 8000;
   PagePool pool(8, 16, FreeOrder::random, Rng(1, "pool"));

@@ -168,7 +168,6 @@ struct Slot {
   RecordId write;
   bool tainted = false;
   PageIndex source_page = kNoPage;
-  friend bool operator==(const Slot&, const Slot&) = default;
 };
 using SlowPage = std::vector<std::optional<Slot>>;
 
@@ -190,7 +189,6 @@ class ShadowProperty : public Shadow {
  protected:
   static constexpr int kSlots = 12;
   static constexpr PageIndex kPages = 4;
-  static constexpr std::int64_t kTokensMax = 64;
 
   // Every position's content of a sequence by name, to read back what a run says.
   void expect_page(const ShadowPlane& plane, PageIndex page, const SlowPage& slow) {
@@ -225,22 +223,36 @@ class ShadowProperty : public Shadow {
     return {};
   }
 
-  // A random run of a random sequence, some of them continuing what the page holds.
+  // Somewhere in the page, often with the positions that belong there.
   ContentRun random_run(Rng& rng, const Sequence& s, const std::vector<RecordId>& records) {
+    const std::int64_t most = test::length(s.spelling);
+    const auto tokens = rng.chance(1, 3) ? 1 : rng.between(1, std::min<std::int64_t>(kSlots, most));
     ContentRun r;
-    const auto tokens =
-        rng.chance(1, 3) ? 1
-                         : rng.between(1, std::min<std::int64_t>(kSlots, test::length(s.spelling)));
     r.begin = static_cast<std::uint16_t>(rng.between(0, kSlots - tokens));
     r.end = static_cast<std::uint16_t>(r.begin + tokens);
-    r.position = rng.chance(3, 4) && r.begin + tokens <= test::length(s.spelling)
-                     ? r.begin
-                     : rng.between(0, test::length(s.spelling) - tokens);
+    r.position =
+        rng.chance(3, 4) && r.begin + tokens <= most ? r.begin : rng.between(0, most - tokens);
     r.tip = trie_.at(s.tip, r.position + tokens - 1);
     r.write = records[rng.below(records.size())];
     r.tainted = rng.chance(1, 6);
     r.source_page = rng.chance(1, 6) ? 5 : kNoPage;
     return r;
+  }
+
+  // Makes the run what the page's last write would have gone on with, where the sequence allows it.
+  void go_on(Rng& rng, const ShadowPlane& plane, PageIndex page, const Sequence& s, ContentRun& r) {
+    if (plane.runs(page).empty()) return;
+    const ContentRun& left = plane.runs(page).back();
+    const std::int64_t next = left.position + left.tokens();
+    const std::int64_t room =
+        std::min<std::int64_t>(kSlots - left.end, test::length(s.spelling) - next);
+    if (room <= 0 || trie_.at(s.tip, next - 1) != left.tip) return;
+    const auto tokens = rng.between(1, room);
+    r = left;
+    r.begin = left.end;
+    r.end = static_cast<std::uint16_t>(left.end + tokens);
+    r.position = next;
+    r.tip = trie_.at(s.tip, next + tokens - 1);
   }
 
   std::vector<Sequence> sequences_;
@@ -262,12 +274,13 @@ TEST_F(ShadowProperty, random_writes_and_clears_agree_with_one_entry_a_slot) {
     std::vector<SlowPage> slow(kPages, SlowPage(kSlots));
     for (int step = 0; step < 3000; ++step) {
       const auto page = static_cast<PageIndex>(rng.below(kPages));
-      if (rng.chance(1, 25)) {
+      if (rng.chance(1, 8)) {
         plane.clear(page, trie_, log_);
         slow[page].assign(kSlots, std::nullopt);
       } else {
         const Sequence& s = sequences_[rng.below(sequences_.size())];
-        const ContentRun r = random_run(rng, s, records);
+        ContentRun r = random_run(rng, s, records);
+        if (rng.chance(1, 2)) go_on(rng, plane, page, s, r);
         write(plane, page, r);
         for (int i = r.begin; i < r.end; ++i) {
           const std::int64_t p = r.position + i - r.begin;

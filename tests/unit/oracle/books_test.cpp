@@ -1,3 +1,4 @@
+// The books keep their own count: what they are fed must come out of them.
 #include "models/oracle/books.hpp"
 
 #include <gtest/gtest.h>

@@ -25,8 +25,8 @@ class Provenance : public ::testing::Test {
   }
 
   // Lays positions [from, to) of `tip`'s sequence into `pages`, as a prefill would.
-  void write(const std::vector<PageIndex>& pages, ContentNode tip, std::int64_t from, std::int64_t to,
-             RecordId record, bool tainted = false) {
+  void write(const std::vector<PageIndex>& pages, ContentNode tip, std::int64_t from,
+             std::int64_t to, RecordId record, bool tainted = false) {
     const ContentPath path(trie, tip);
     for (std::int64_t base = from / kPage * kPage; base < to; base += kPage) {
       const std::int64_t begin = std::max(base, from);
@@ -199,7 +199,8 @@ TEST_F(Provenance, AgreesWithASlotBySlotModel) {
     const ReadVerdict v = read(pages, tips[who], static_cast<RequestSerial>(who), from, to);
     std::int64_t unwritten = 0, foreign = 0, misplaced = 0;
     for (std::int64_t p = from; p < to; ++p) {
-      const Slot& s = model[pages[static_cast<std::size_t>(p / kPage)]][static_cast<std::size_t>(p % kPage)];
+      const Slot& s =
+          model[pages[static_cast<std::size_t>(p / kPage)]][static_cast<std::size_t>(p % kPage)];
       if (s.position < 0)
         ++unwritten;
       else if (s.node == path.at(p) && s.position == p)

@@ -1,5 +1,5 @@
-// Faulty completion notices: each does its harm under a policy that believes them, and none under one that
-// checks. And each oracle is proven by a deliberate bug that it alone finds.
+// Faulty completion notices: each does its harm under a policy that believes them, and none under
+// one that checks. And each oracle is proven by a deliberate bug that it alone finds.
 #include <gtest/gtest.h>
 
 #include "tests/unit/serving/fixtures.hpp"
@@ -34,7 +34,8 @@ NoticeFault notice(NoticeFaultKind kind, std::uint64_t victim, TimeNs by = 500 *
 // Request 0 leaves its content behind; request 1 is the one whose notice is touched.
 RunConfig with_notice(const EnginePolicy& engine, const NoticeFault& fault) {
   // It runs long enough for its late data to land under it.
-  RunConfig config = small_cluster(engine, {request(0, 6'000, 40), request(5 * kSecond, 5'000, 2'000)});
+  RunConfig config =
+      small_cluster(engine, {request(0, 6'000, 40), request(5 * kSecond, 5'000, 2'000)});
   config.faults.push_back({"notice", {}, fault});
   return config;
 }
@@ -77,7 +78,8 @@ TEST(NoticeFaults, ShortDataOfOneGroupOnly) {
 }
 
 TEST(NoticeFaults, DelayedWithinTheTimeoutOnlyDelays) {
-  const Observed seen = observe(with_notice(credulous(), notice(NoticeFaultKind::delayed, 1, 20 * kSecond)));
+  const Observed seen =
+      observe(with_notice(credulous(), notice(NoticeFaultKind::delayed, 1, 20 * kSecond)));
   EXPECT_EQ(seen.findings(), 0u);
   EXPECT_EQ(seen.outcomes[1].status, 200);
   EXPECT_GT(seen.outcomes[1].end_ns, 25 * kSecond);
@@ -168,12 +170,14 @@ TEST(NoticeFaults, StaleNoticeOfTheRoomsPreviousUse) {
   EXPECT_EQ(observe(config(checking())).findings(), 0u);
 }
 
-// --- deliberate bugs ------------------------------------------------------------------------------------
+// --- deliberate bugs
+// ------------------------------------------------------------------------------------
 
 TEST(DeliberateBug, ACacheThatIgnoresContentIsFoundByProvenanceAlone) {
   EnginePolicy engine = checking();
   engine.commit.checksum = false;
-  RunConfig config = small_cluster(engine, {request(0, 3'000, 40), request(5 * kSecond, 3'000, 40)});
+  RunConfig config =
+      small_cluster(engine, {request(0, 3'000, 40), request(5 * kSecond, 3'000, 40)});
   EXPECT_EQ(observe(config).findings(), 0u);
   config.deployments[0].engine.bugs.cache_ignores_content = true;
   const Observed seen = observe(config);
@@ -204,7 +208,8 @@ TEST(DeliberateBug, ASourceFreedBeforeItWasSentIsFoundByFreeInFlightAlone) {
 
 RunConfig aborted(const EnginePolicy& engine) {
   std::vector<ListedRequest> requests{request(0, 3'000, 40)};
-  requests[0].abort_after_ns = 60 * kMillisecond;  // decode has reserved its pages, prefill still computes
+  requests[0].abort_after_ns =
+      60 * kMillisecond;  // decode has reserved its pages, prefill still computes
   RunConfig config = small_cluster(engine, requests);
   config.deployments[0].prefill.hardware.flops_16bit /= 10;
   return config;

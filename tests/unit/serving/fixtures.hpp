@@ -1,4 +1,5 @@
-// Small clusters for directed tests. Defaults are chosen so that any field a test sets is what it is about.
+// Small clusters for directed tests. Defaults are chosen so that any field a test sets is what it
+// is about.
 #pragma once
 
 #include <map>
@@ -21,7 +22,8 @@ inline ModelSpec small_model() {
   m.parameters_total = m.parameters_active = 1'000'000'000;
   m.weight_bits = 16;
   m.context_max = 131'072;
-  m.groups = {{"kv", GroupKind::full, 16'384, false, 0}, {"indexer", GroupKind::indexer, 1'024, true, 0}};
+  m.groups = {{"kv", GroupKind::full, 16'384, false, 0},
+              {"indexer", GroupKind::indexer, 1'024, true, 0}};
   return m;
 }
 
@@ -75,7 +77,8 @@ inline EnginePolicy v3() {
   return e;
 }
 
-// One prefill node with a pool of 8,192 tokens and one decode node with 20,480, context window 32,768.
+// One prefill node with a pool of 8,192 tokens and one decode node with 20,480, context window
+// 32,768.
 inline RunConfig small_cluster(const EnginePolicy& engine, std::vector<ListedRequest> requests) {
   RunConfig run;
   DeploymentConfig d;
@@ -123,7 +126,8 @@ struct Observed {
   // "I1 I1 I7": the rules of all findings in order of detection.
   [[nodiscard]] std::string rules() const {
     std::string out;
-    for (const Finding& f : result.findings) out += std::string(out.empty() ? "" : " ") + code(f.rule);
+    for (const Finding& f : result.findings)
+      out += std::string(out.empty() ? "" : " ") + code(f.rule);
     return out;
   }
 };

@@ -46,23 +46,26 @@ TEST(HandoffTables, EveryStateCanEndAndSurvivesTheDeathOfItsNode) {
   }
 }
 
-// Pages are reserved when a leg enters its first state with pages; whichever row leaves the last state with
-// pages must release them (a killed node's pages die with it).
+// Pages are reserved when a leg enters its first state with pages; whichever row leaves the last
+// state with pages must release them (a killed node's pages die with it).
 TEST(HandoffTables, NoRowLeavesPagesBehind) {
-  const std::set<PrefillState> holds{PrefillState::running, PrefillState::inflight, PrefillState::held};
+  const std::set<PrefillState> holds{PrefillState::running, PrefillState::inflight,
+                                     PrefillState::held};
   for (const PrefillState s : holds)
     for (int f = 0; f < static_cast<int>(PrefillFact::count_); ++f) {
       const auto* row = find(s, static_cast<PrefillFact>(f));
       if (row == nullptr || holds.contains(row->next) || row->fact == PrefillFact::killed) continue;
-      EXPECT_TRUE(row->actions.has(PrefillAction::release_pages)) << name(s) << " / " << name(row->fact);
+      EXPECT_TRUE(row->actions.has(PrefillAction::release_pages))
+          << name(s) << " / " << name(row->fact);
     }
-  const std::set<DecodeState> keeps{DecodeState::transfer, DecodeState::waiting, DecodeState::running,
-                                    DecodeState::draining};
+  const std::set<DecodeState> keeps{DecodeState::transfer, DecodeState::waiting,
+                                    DecodeState::running, DecodeState::draining};
   for (const DecodeState s : keeps)
     for (int f = 0; f < static_cast<int>(DecodeFact::count_); ++f) {
       const auto* row = find(s, static_cast<DecodeFact>(f));
       if (row == nullptr || keeps.contains(row->next) || row->fact == DecodeFact::killed) continue;
-      EXPECT_TRUE(row->actions.has(DecodeAction::release_pages)) << name(s) << " / " << name(row->fact);
+      EXPECT_TRUE(row->actions.has(DecodeAction::release_pages))
+          << name(s) << " / " << name(row->fact);
     }
 }
 
@@ -73,7 +76,8 @@ TEST(HandoffTables, DestinationFirstWaitsForDecodeAndSourceFirstDoesNot) {
   const auto* held = find(PrefillState::running, PrefillFact::last_chunk_done_held);
   ASSERT_NE(held, nullptr);
   EXPECT_FALSE(held->actions.has(PrefillAction::release_pages));
-  EXPECT_TRUE(find(PrefillState::held, PrefillFact::lease_expired)->actions.has(PrefillAction::release_pages));
+  EXPECT_TRUE(find(PrefillState::held, PrefillFact::lease_expired)
+                  ->actions.has(PrefillAction::release_pages));
 }
 
 TEST(HandoffTables, ImpossiblePairsAreNotListed) {
@@ -84,7 +88,8 @@ TEST(HandoffTables, ImpossiblePairsAreNotListed) {
 
 TEST(HandoffTables, PrintThemselves) {
   const std::string text = handoff_tables_markdown();
-  EXPECT_NE(text.find("| transfer | committed | waiting | release aux slot, clear room |"), std::string::npos);
+  EXPECT_NE(text.find("| transfer | committed | waiting | release aux slot, clear room |"),
+            std::string::npos);
   EXPECT_NE(handoff_tables_dot().find("\"bootstrap\" -> \"waiting\""), std::string::npos);
 }
 

@@ -1,5 +1,5 @@
-// The stale-KV incident must emerge from the modelled decisions, and each rung of the ladder must do to it
-// what the real change did.
+// The stale-KV incident must emerge from the modelled decisions, and each rung of the ladder must
+// do to it what the real change did.
 #include <gtest/gtest.h>
 
 #include "tests/unit/serving/fixtures.hpp"
@@ -7,7 +7,8 @@
 namespace handoff {
 namespace {
 
-// An ordinary request leaves its content in decode's pages; a prompt longer than the prefill pool follows.
+// An ordinary request leaves its content in decode's pages; a prompt longer than the prefill pool
+// follows.
 RunConfig incident(const EnginePolicy& engine) {
   return small_cluster(engine, {request(0, 7'000, 40), request(5 * kSecond, 9'000, 40)});
 }
@@ -20,8 +21,8 @@ TEST(Incident, UnderV0TheOversizePromptIsAnsweredFromAnotherRequestsMemory) {
   EXPECT_EQ(victim.status, 200);
   EXPECT_TRUE(victim.tainted);
   EXPECT_EQ(victim.main_source, 0u);
-  // Request 0 left 109 full pages on decode. The first page comes from prefill, whole: the placeholder's
-  // token, then 23 slots of what request 0 left in prefill's own last page.
+  // Request 0 left 109 full pages on decode. The first page comes from prefill, whole: the
+  // placeholder's token, then 23 slots of what request 0 left in prefill's own last page.
   EXPECT_EQ(victim.foreign_tokens, 109 * 64 + 23);
   EXPECT_EQ(victim.unwritten_tokens, 9'000 - 109 * 64 - 24);
   EXPECT_EQ(victim.output_tokens_done, 40);
@@ -44,16 +45,17 @@ TEST(Incident, TheChainTellsWhoWroteFreedSentAnnouncedCommittedAndRead) {
     before = link.at;
     told += link.node + " " + std::to_string(link.request) + " " + link.what + "\n";
   }
-  const std::vector<std::string> steps{"d/prefill[0] 0 computed this KV in prefill",
-                                       "d/decode[0] 0 its KV arrived in page",
-                                       "d/decode[0] 0 released page",
-                                       "d/router 1 arrived: 9000 prompt tokens",
-                                       "d/prefill[0] 1 prefill found 9000 tokens over its limit of 8186",
-                                       "d/decode[0] 1 decode reserved 141 pages",
-                                       "d/prefill[0] 1 prefill learnt the destination: 141 pages announced, 1 needed",
-                                       "d/prefill[0] 1 prefill reported Success",
-                                       "d/decode[0] 1 decode took \"transfer complete\" at its word",
-                                       "d/decode[0] 1 read content of other requests"};
+  const std::vector<std::string> steps{
+      "d/prefill[0] 0 computed this KV in prefill",
+      "d/decode[0] 0 its KV arrived in page",
+      "d/decode[0] 0 released page",
+      "d/router 1 arrived: 9000 prompt tokens",
+      "d/prefill[0] 1 prefill found 9000 tokens over its limit of 8186",
+      "d/decode[0] 1 decode reserved 141 pages",
+      "d/prefill[0] 1 prefill learnt the destination: 141 pages announced, 1 needed",
+      "d/prefill[0] 1 prefill reported Success",
+      "d/decode[0] 1 decode took \"transfer complete\" at its word",
+      "d/decode[0] 1 read content of other requests"};
   std::size_t at = 0;
   for (const std::string& step : steps) {
     const std::size_t found = told.find(step, at);
@@ -92,10 +94,13 @@ TEST(Incident, V1DoesNotLeakButDecodeHoldsThePagesUntilItsTimeout) {
 }
 
 TEST(Incident, UnderV1ABurstOfOversizePromptsStarvesOrdinaryRequests) {
-  const std::vector<ListedRequest> burst{request(0, 9'000), request(kSecond, 9'000), request(2 * kSecond, 2'500)};
+  const std::vector<ListedRequest> burst{request(0, 9'000), request(kSecond, 9'000),
+                                         request(2 * kSecond, 2'500)};
   const Observed starved = observe(small_cluster(v1(), burst));
   const Observed healthy = observe(small_cluster(v2(), burst));
-  const auto waited = [](const Observed& o) { return o.outcomes[2].end_ns - o.outcomes[2].arrival_ns; };
+  const auto waited = [](const Observed& o) {
+    return o.outcomes[2].end_ns - o.outcomes[2].arrival_ns;
+  };
   EXPECT_GT(waited(starved), 290 * kSecond) << "18,000 of 20,480 tokens are held for nothing";
   EXPECT_LT(waited(healthy), 5 * kSecond);
 }
@@ -135,7 +140,8 @@ TEST(Incident, EachBackstopAloneStopsTheLeak) {
   EXPECT_EQ(by_checksum.outcomes[1].cause, Cause::checksum_mismatch);
   const Observed by_zero = observe(incident(zero));
   EXPECT_EQ(by_zero.tainted(), 0u);
-  EXPECT_TRUE(by_zero.outcomes[1].corrupt) << "no leak, but the answer is still nonsense and HTTP 200";
+  EXPECT_TRUE(by_zero.outcomes[1].corrupt)
+      << "no leak, but the answer is still nonsense and HTTP 200";
   EXPECT_EQ(by_zero.outcomes[1].status, 200);
   const Observed by_router = observe(incident(router));
   EXPECT_EQ(by_router.findings(), 0u);
@@ -152,7 +158,8 @@ TEST(Incident, TheLimitIsSixTokensBelowThePool) {
 }
 
 TEST(Incident, APromptThatDecodeItselfCannotHoldIsAnsweredWith400) {
-  const Observed seen = observe(small_cluster(v0(), {request(0, 2'000), request(5 * kSecond, 25'000)}));
+  const Observed seen =
+      observe(small_cluster(v0(), {request(0, 2'000), request(5 * kSecond, 25'000)}));
   EXPECT_EQ(seen.outcomes[1].status, 400);
   EXPECT_EQ(seen.tainted(), 0u);
 }

@@ -1,4 +1,5 @@
-// What must not change a result: lazy or eager stepping, collapsed or explicit ranks, a copy, a second run.
+// What must not change a result: lazy or eager stepping, collapsed or explicit ranks, a copy, a
+// second run.
 #include <gtest/gtest.h>
 
 #include "models/serving/cluster.hpp"
@@ -68,7 +69,8 @@ TEST_P(Stepping_, LazyAndEveryTokenGiveTheSameResults) {
 INSTANTIATE_TEST_SUITE_P(Seeds, Stepping_,
                          ::testing::Combine(::testing::Range(1, 9),
                                             ::testing::Values(FreeOrder::lifo, FreeOrder::fifo,
-                                                              FreeOrder::sorted, FreeOrder::random)));
+                                                              FreeOrder::sorted,
+                                                              FreeOrder::random)));
 
 TEST(Ranks, ExplicitRanksGiveTheResultsOfOneThatStandsForAll) {
   for (std::uint64_t seed = 1; seed < 5; ++seed) {
@@ -114,10 +116,11 @@ TEST(Determinism, AFaultThatNeverFiresMovesNothing) {
   expect_same(plain, observe(config));
 }
 
-// Sound and complete on ordinary traffic: whatever the order of reuse, a policy without a hole never
-// yields a finding, prefix sharing included.
+// Sound and complete on ordinary traffic: whatever the order of reuse, a policy without a hole
+// never yields a finding, prefix sharing included.
 TEST(Soundness, SafePoliciesYieldNoFindingsUnderAnyOrderOfReuse) {
-  for (const FreeOrder order : {FreeOrder::lifo, FreeOrder::fifo, FreeOrder::sorted, FreeOrder::random})
+  for (const FreeOrder order :
+       {FreeOrder::lifo, FreeOrder::fifo, FreeOrder::sorted, FreeOrder::random})
     for (std::uint64_t seed = 20; seed < 30; ++seed) {
       EnginePolicy engine = v2();
       engine.free_order = order;

@@ -36,7 +36,8 @@ TEST(Story, ASharedPrefixIsServedFromTheCacheAndNeverFlagged) {
   }
   const Observed seen = observe(small_cluster(v2(), requests));
   EXPECT_EQ(seen.outcomes[0].cached_tokens, 0);
-  for (int i = 1; i < 4; ++i) EXPECT_EQ(seen.outcomes[static_cast<std::size_t>(i)].cached_tokens, 1'024);
+  for (int i = 1; i < 4; ++i)
+    EXPECT_EQ(seen.outcomes[static_cast<std::size_t>(i)].cached_tokens, 1'024);
   EXPECT_EQ(seen.findings(), 0u);
 }
 
@@ -99,7 +100,8 @@ TEST(Story, PagesFreedInMidTransferAndGivenOnAreOverwrittenUnderTheirNewOwner) {
   engine.reserved_decode_tokens = 16;
   engine.transfer_queues = 4;
   RunConfig config = small_cluster(engine, requests);
-  config.deployments[0].decode.kv_pool_tokens = 7'040;  // the second waits for the first one's pages
+  config.deployments[0].decode.kv_pool_tokens =
+      7'040;  // the second waits for the first one's pages
   config.network.node_bytes_per_second = 10'000'000;
   const Observed at_once = observe(config);
   EXPECT_GT(at_once.count(Rule::late_write), 0u) << at_once.rules();
@@ -175,9 +177,9 @@ TEST(Story, AnUnknownLinkIsAnErrorOfTheConfiguration) {
 }
 
 TEST(Story, AnOfflineDeploymentAnswers503AndARedeployedOneServesUnderItsNewPolicy) {
-  RunConfig config = small_cluster(v0(), {request(0, 7'000, 40), request(kSecond, 9'000, 3'000),
-                                          request(20 * kSecond, 500), request(40 * kSecond, 7'000, 40),
-                                          request(60 * kSecond, 9'000, 40)});
+  RunConfig config = small_cluster(
+      v0(), {request(0, 7'000, 40), request(kSecond, 9'000, 3'000), request(20 * kSecond, 500),
+             request(40 * kSecond, 7'000, 40), request(60 * kSecond, 9'000, 40)});
   Operation off;
   off.kind = Operation::Kind::take_offline;
   off.at_ns = 3 * kSecond;
@@ -214,7 +216,8 @@ TEST(Story, AnEmbeddingDeploymentIsPrefillOnly) {
   d.model.role = ModelRole::embed;
   d.model.groups.clear();
   d.decode.nodes = 0;
-  config.workloads[0].source = std::vector<ListedRequest>{request(0, 300, 0), request(kSecond, 40'000, 0)};
+  config.workloads[0].source =
+      std::vector<ListedRequest>{request(0, 300, 0), request(kSecond, 40'000, 0)};
   const Observed seen = observe(config);
   EXPECT_EQ(seen.outcomes[0].status, 200);
   EXPECT_EQ(seen.outcomes[0].decode_node, -1);
