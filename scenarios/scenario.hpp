@@ -140,7 +140,7 @@ std::string scenario_schema();
 struct CatalogEntry {
   std::string kind;  // "model", "hardware", "engine"
   std::string name;
-  std::string description;  // first sentence, empty when there is none
+  std::string description;  // one line
 };
 // By kind, then name. Throws ScenarioError when an entry is malformed.
 std::vector<CatalogEntry> catalog_list(const std::string& catalog_dir);

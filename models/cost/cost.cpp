@@ -2,12 +2,13 @@
 // arithmetic and its memory traffic, plus a fixed overhead. With n tokens in the step, D devices in
 // the node, all of whose arithmetic and bandwidth serve it together:
 //
-//   compute = n x 2 x active parameters / (D x peak of the weights' format)        [a multiply and
-//   an add each]
-//           + pairs x layers x 2 x heads x (d_qk + d_v) / (D x 16-bit peak)        [Q K^T and P V]
+//   compute = n x 2 x active parameters / (D x peak of the weights' format)
+//           + pairs x layers x 2 x heads x (d_qk + d_v) / (D x 16-bit peak)
 //           + scored x indexer layers x 2 x index heads x index dim / (D x 8-bit peak)
 //   memory  = weights of what every token needs + share of experts touched x all routed experts
 //           + positions read x bytes of their groups
+//
+// (2: a multiply and an add each; d_qk for Q K^T and d_v for P V.)
 //
 // A token's key pairs are the positions before it and itself (Kaplan et al. 2020 and Chowdhery et
 // al. 2022, appendix B, count the same two products); DSA attends top_k of them at most and scores
@@ -28,28 +29,27 @@ namespace handoff {
 namespace {
 
 constexpr int kFractionBits = 24;
-// Factors are below 2^60 each and at most five products are added, so sums stay below 2^123.
-constexpr Int128 kFactorMax = Int128{1} << 60;
+// Coefficients and counts are below 2^60, so a request's few products stay below 2^123. A step ends
+// below 2^86 of these units, 2^62 ns.
+constexpr std::int64_t kFactorMax = std::int64_t{1} << 60;
+constexpr Int128 kSumMax = Int128{1} << (62 + kFractionBits);
 constexpr std::int64_t kTokensMax = std::int64_t{1} << 29;
 
 // Time of `amount` units at `rate` units per second of which `permille` thousandths are reached,
 // rounded up, so that what has a cost never costs nothing.
 std::int64_t fold(Int128 amount, Int128 rate, std::int64_t permille) {
   HANDOFF_CHECK(amount >= 0 && rate > 0 && permille > 0, "a rate or an efficiency is not positive");
-  HANDOFF_CHECK(amount < Int128{1} << 63, "more work per unit than can be folded");
+  HANDOFF_CHECK(amount < kFactorMax, "more work per unit than can be folded");
   const Int128 units =
       ((amount * kSecond << kFractionBits) * 1000 + rate * permille - 1) / (rate * permille);
   HANDOFF_CHECK(units < kFactorMax, "the hardware is too slow to be simulated");
   return static_cast<std::int64_t>(units);
 }
 
-std::int64_t limit(std::int64_t top_k) { return top_k > 0 ? top_k : kTokensMax * 2; }
-
-// Sum over i in [0, tokens) of min(context + i + 1, most).
-Int128 causal_pairs(std::int64_t context, std::int64_t tokens, std::int64_t most) {
+// Sum over i in [0, tokens) of min(context + i + 1, most). Below 2^60 for counts below 2^29.
+std::int64_t causal_pairs(std::int64_t context, std::int64_t tokens, std::int64_t most) {
   const std::int64_t growing = std::clamp<std::int64_t>(most - context, 0, tokens);
-  return Int128{growing} * context + Int128{growing} * (growing + 1) / 2 +
-         Int128{tokens - growing} * most;
+  return growing * context + growing * (growing + 1) / 2 + (tokens - growing) * most;
 }
 
 // Hopper and Ampere have no 4-bit arithmetic: 4-bit weights are widened and multiplied in 16 bits.
@@ -139,7 +139,8 @@ void CostModel::fold_groups(const ModelSpec& model, const HardwareSpec& hardware
         full_.read += cost.read;
         break;
       case GroupKind::window:
-        HANDOFF_CHECK(group.window_tokens > 0, "a window has a size");
+        HANDOFF_CHECK(group.window_tokens > 0 && group.window_tokens < kTokensMax,
+                      "a window has a size");
         windows_.push_back({group.window_tokens, cost});
         break;
       case GroupKind::indexer:
@@ -158,45 +159,45 @@ std::int64_t CostModel::weights(std::int64_t tokens) const {
   return weights_[static_cast<std::size_t>(std::min(tokens, last))];
 }
 
-TimeNs CostModel::time_of(const Work& w) const {
-  const Int128 compute = Int128{w.tokens} * token_ + w.full_pairs * full_.pair +
-                         w.index_pairs * index_.pair + w.window_compute;
-  const Int128 memory =
-      weights(w.tokens) + w.full_reads * full_.read + w.index_reads * index_.read + w.window_memory;
-  const Int128 time = std::max(compute, memory) >> kFractionBits;
-  HANDOFF_CHECK(time < kFactorMax, "a step takes longer than can be simulated");
-  return std::max<TimeNs>(1, static_cast<TimeNs>(time));
+TimeNs CostModel::time_of(const Load& load, std::int64_t tokens) const {
+  const Int128 longer = std::max(load.compute, load.memory + weights(tokens));
+  HANDOFF_CHECK(longer < kSumMax, "a step takes longer than can be simulated");
+  return std::max<TimeNs>(1, static_cast<TimeNs>(longer >> kFractionBits));
 }
 
 // The positions read are those that some token of the chunk attends: of n tokens after c, no more
 // than c + n, n x top_k for DSA (their choices may all differ), n + window - 1 for a window.
-void CostModel::add(Work& work, const PrefillWork& request) const {
+CostModel::Load CostModel::load_of(const PrefillWork& request) const {
   const auto& [tokens, context] = request;
   HANDOFF_CHECK(tokens >= 0 && context >= 0 && tokens < kTokensMax && context < kTokensMax,
                 "prefill work out of range");
-  if (tokens == 0) return;
+  if (tokens == 0) return {};
   const std::int64_t end = context + tokens;
-  const std::int64_t most = limit(sparse_top_k_);
-  work.tokens += tokens;
-  work.full_pairs += causal_ ? causal_pairs(context, tokens, most) : Int128{tokens} * end;
-  work.full_reads += std::min(Int128{end}, Int128{tokens} * most);
-  work.index_pairs += causal_pairs(context, tokens, limit(0));
-  work.index_reads += end;
+  const std::int64_t most = sparse_top_k_ > 0 ? sparse_top_k_ : end;
+  const std::int64_t attended_pairs = causal_ ? causal_pairs(context, tokens, most) : tokens * end;
+  Load load;
+  load.compute = Int128{tokens} * token_ + Int128{attended_pairs} * full_.pair +
+                 Int128{causal_pairs(context, tokens, end)} * index_.pair;
+  load.memory =
+      std::min(Int128{end}, Int128{tokens} * most) * full_.read + Int128{end} * index_.read;
   for (const Window& window : windows_) {
-    work.window_compute += causal_pairs(context, tokens, window.tokens) * window.cost.pair;
-    work.window_memory +=
-        std::min(Int128{end}, Int128{tokens} + window.tokens - 1) * window.cost.read;
+    load.compute += Int128{causal_pairs(context, tokens, window.tokens)} * window.cost.pair;
+    load.memory += Int128{std::min(end, tokens + window.tokens - 1)} * window.cost.read;
   }
+  return load;
 }
 
 TimeNs CostModel::prefill_ns(std::span<const PrefillWork> batch) const {
-  Work work;
+  Load sum;
+  std::int64_t tokens = 0;
   for (const PrefillWork& request : batch) {
-    add(work, request);
-    HANDOFF_CHECK(work.index_pairs < kFactorMax && work.full_pairs < kFactorMax,
-                  "prefill batch out of range");
+    const Load load = load_of(request);
+    sum.compute += load.compute;
+    sum.memory += load.memory;
+    tokens += request.tokens;
+    HANDOFF_CHECK(sum.compute < kSumMax && sum.memory < kSumMax, "prefill batch out of range");
   }
-  return time_of(work) + prefill_overhead_ns_;
+  return time_of(sum, tokens) + prefill_overhead_ns_;
 }
 
 TimeNs CostModel::decode_ns(std::int64_t batch, std::int64_t context_tokens,
@@ -204,16 +205,16 @@ TimeNs CostModel::decode_ns(std::int64_t batch, std::int64_t context_tokens,
   HANDOFF_CHECK(batch > 0 && batch < kTokensMax && context_tokens >= 0 && attended_tokens >= 0 &&
                     (context_tokens | attended_tokens) < kFactorMax,
                 "decode work out of range");
-  Work work;
-  work.tokens = batch;
-  work.full_pairs = work.full_reads = attended_tokens;
-  work.index_pairs = work.index_reads = context_tokens;
+  Load load;
+  load.compute = Int128{batch} * token_ + Int128{attended_tokens} * full_.pair +
+                 Int128{context_tokens} * index_.pair;
+  load.memory = Int128{attended_tokens} * full_.read + Int128{context_tokens} * index_.read;
   for (const Window& window : windows_) {
-    const Int128 seen = std::min(Int128{context_tokens}, Int128{batch} * window.tokens);
-    work.window_compute += seen * window.cost.pair;
-    work.window_memory += seen * window.cost.read;
+    const std::int64_t seen = std::min(context_tokens, batch * window.tokens);
+    load.compute += Int128{seen} * window.cost.pair;
+    load.memory += Int128{seen} * window.cost.read;
   }
-  return time_of(work) + decode_overhead_ns_;
+  return time_of(load, batch) + decode_overhead_ns_;
 }
 
 std::int64_t CostModel::attended(std::int64_t context) const {

@@ -51,7 +51,7 @@ class CostModel {
   [[nodiscard]] std::int64_t attended(std::int64_t context) const;
 
  private:
-  // Coefficients are 2^-24 ns: a femtosecond has 17 of them, and 2^62 are 76 hours.
+  // Coefficients are in 2^-24 ns: a femtosecond has 17 of them, and 2^60 (the most) are 69 seconds.
   struct Coefficient {
     std::int64_t pair = 0;  // a (query, key) pair scored: compute
     std::int64_t read = 0;  // a position read: memory
@@ -60,18 +60,15 @@ class CostModel {
     std::int64_t tokens = 0;
     Coefficient cost;
   };
-  // What a step does, whatever it is for.
-  struct Work {
-    std::int64_t tokens = 0;
-    Int128 full_pairs = 0,
-           full_reads = 0;  // attended positions of the groups that are read in full
-    Int128 index_pairs = 0, index_reads = 0;       // positions the indexer scores
-    Int128 window_compute = 0, window_memory = 0;  // already in 2^-24 ns
+  // Of a step, in the same unit.
+  struct Load {
+    Int128 compute = 0;
+    Int128 memory = 0;  // without weights
   };
 
   [[nodiscard]] std::int64_t weights(std::int64_t tokens) const;
-  [[nodiscard]] TimeNs time_of(const Work& work) const;
-  void add(Work& work, const PrefillWork& request) const;
+  [[nodiscard]] TimeNs time_of(const Load& load, std::int64_t tokens) const;
+  [[nodiscard]] Load load_of(const PrefillWork& request) const;
   void fold_weights(const ModelSpec& model, const HardwareSpec& hardware,
                     std::int64_t memory_permille);
   void fold_groups(const ModelSpec& model, const HardwareSpec& hardware,

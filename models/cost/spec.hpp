@@ -36,9 +36,10 @@ struct ModelSpec {
   std::int64_t hidden = 0;
   std::int64_t query_heads = 0;
   std::int64_t kv_heads = 0;
-  // Dimensions that a score multiplies and that a value has, per head, as prefill computes them. MLA
-  // has two forms: dense prefill expands the latent (DeepSeek-V3: 192, 128), sparse prefill works on
-  // latent + rope (576, 512). Decode always does the latter, and waits for memory, not arithmetic.
+  // Dimensions that a score multiplies and that a value has, per head, as prefill computes them.
+  // MLA has two forms: dense prefill expands the latent (DeepSeek-V3: 192, 128), sparse prefill
+  // works on latent + rope (576, 512). Decode always does the latter, and waits for memory, not
+  // arithmetic.
   std::int64_t head_dim_qk = 0;
   std::int64_t head_dim_v = 0;
   std::int64_t parameters_total = 0;

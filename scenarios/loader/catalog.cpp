@@ -238,15 +238,24 @@ namespace {
 
 using namespace loader;
 
-// The text up to the first full stop.
-std::string first_sentence(const std::string& text) { return text.substr(0, text.find(". ")); }
+// One line about an entry.
+std::string summary(const CatalogFile<EnginePolicy>& file) {
+  return file.description.substr(0, file.description.find(". "));
+}
+std::string summary(const CatalogFile<HardwareSpec>& file) { return file.spec.device; }
+std::string summary(const CatalogFile<ModelSpec>& file) {
+  constexpr std::int64_t kMillion = 1'000'000;
+  const ModelSpec& m = file.spec;
+  return fmt::format("{} million parameters, {} million active, {} bits, context {}",
+                     m.parameters_total / kMillion, m.parameters_active / kMillion, m.weight_bits,
+                     m.context_max);
+}
 
 template <class T>
 void list_folder(ReadContext& context, std::vector<CatalogEntry>& out) {
   for (const std::string& name : entry_names(context.catalog_dir, CatalogPlace<T>::kFolder))
     if (auto file = read_catalog<T>(context, name, {}))
-      out.push_back({CatalogPlace<T>::kKind, name,
-                     first_sentence(file->description.empty() ? file->notes : file->description)});
+      out.push_back({CatalogPlace<T>::kKind, name, summary(*file)});
 }
 
 template <class T>

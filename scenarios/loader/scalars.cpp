@@ -398,11 +398,15 @@ std::string format_duration(TimeNs value) {
   return text;
 }
 
+// The shortest of the exact ways to write it: 4800GB, not 4687500000KiB.
 std::string format_bytes(std::int64_t value) {
-  for (const Unit& unit : kByteUnits)
-    if (value > 0 && value % unit.factor == 0)
-      return fmt::format("{}{}", value / unit.factor, unit.name);
-  return fmt::format("{}B", value);
+  std::string best = fmt::format("{}B", value);
+  for (const Unit& unit : kByteUnits) {
+    if (value == 0 || value % unit.factor != 0) continue;
+    std::string text = fmt::format("{}{}", value / unit.factor, unit.name);
+    if (text.size() < best.size()) best = std::move(text);
+  }
+  return best;
 }
 
 std::string format_byte_rate(std::int64_t value) { return format_bytes(value) + "/s"; }
