@@ -74,35 +74,9 @@ void ContentTrie::recycle(std::uint32_t index) {
   free_.push_back(index);
 }
 
-void ContentTrie::acquire(ContentNode node) {
-  HANDOFF_CHECK(live(node), "a content node that is not alive was acquired");
-  ++nodes_[node.value].references;
-}
-
-void ContentTrie::release(ContentNode node) {
-  HANDOFF_CHECK(live(node) && nodes_[node.value].references > 0,
-                "a content node without references was released");
-  std::uint32_t index = node.value;
-  while (--nodes_[index].references == 0 && index != kRoot.value) {
-    const std::uint32_t parent = nodes_[index].parent;
-    recycle(index);
-    index = parent;
-  }
-}
-
 ContentNode ContentTrie::parent(ContentNode node) const {
   HANDOFF_CHECK(live(node), "a content node that is not alive was read");
   return ContentNode(nodes_[node.value].parent);
-}
-
-std::int64_t ContentTrie::begin(ContentNode node) const {
-  HANDOFF_CHECK(live(node), "a content node that is not alive was read");
-  return nodes_[node.value].begin;
-}
-
-std::int64_t ContentTrie::end(ContentNode node) const {
-  HANDOFF_CHECK(live(node), "a content node that is not alive was read");
-  return nodes_[node.value].end;
 }
 
 ContentNode ContentTrie::at(ContentNode tip, std::int64_t position) const {
@@ -146,13 +120,6 @@ ContentPath::ContentPath(const ContentTrie& trie, ContentNode tip) {
   for (ContentNode node = tip; node != ContentTrie::kRoot; node = trie.parent(node))
     if (trie.end(node) > trie.begin(node)) steps_.push_back({node, trie.end(node)});
   std::reverse(steps_.begin(), steps_.end());
-}
-
-ContentNode ContentPath::at(std::int64_t position) const {
-  HANDOFF_CHECK(position >= 0 && position < tokens(), "a position is not part of the path");
-  const auto step = std::upper_bound(steps_.begin(), steps_.end(), position,
-                                     [](std::int64_t p, const Step& s) { return p < s.end; });
-  return step->node;
 }
 
 }  // namespace handoff

@@ -15,11 +15,13 @@
 // without any is recycled. So memory follows what is held, not the length of the trace.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "models/memory/index_table.hpp"
+#include "sim/engine/check.hpp"
 #include "sim/engine/id.hpp"
 
 namespace handoff {
@@ -81,6 +83,34 @@ class ContentTrie {
   IndexTable children_;  // labelled nodes by (parent, label, tokens)
 };
 
+// Inline: called for every page.
+
+inline void ContentTrie::acquire(ContentNode node) {
+  HANDOFF_CHECK(live(node), "a content node that is not alive was acquired");
+  ++nodes_[node.value].references;
+}
+
+inline void ContentTrie::release(ContentNode node) {
+  HANDOFF_CHECK(live(node) && nodes_[node.value].references > 0,
+                "a content node without references was released");
+  std::uint32_t index = node.value;
+  while (--nodes_[index].references == 0 && index != kRoot.value) {
+    const std::uint32_t parent = nodes_[index].parent;
+    recycle(index);
+    index = parent;
+  }
+}
+
+inline std::int64_t ContentTrie::begin(ContentNode node) const {
+  HANDOFF_CHECK(live(node), "a content node that is not alive was read");
+  return nodes_[node.value].begin;
+}
+
+inline std::int64_t ContentTrie::end(ContentNode node) const {
+  HANDOFF_CHECK(live(node), "a content node that is not alive was read");
+  return nodes_[node.value].end;
+}
+
 // The path to one tip laid out for look-up by position: nodes in order with the position each ends
 // at. Holds no references: the owner keeps the tip alive. Zero-length nodes are left out.
 class ContentPath {
@@ -101,5 +131,14 @@ class ContentPath {
  private:
   std::vector<Step> steps_;
 };
+
+// Inline: called for every page.
+
+inline ContentNode ContentPath::at(std::int64_t position) const {
+  HANDOFF_CHECK(position >= 0 && position < tokens(), "a position is not part of the path");
+  const auto step = std::upper_bound(steps_.begin(), steps_.end(), position,
+                                     [](std::int64_t p, const Step& s) { return p < s.end; });
+  return step->node;
+}
 
 }  // namespace handoff

@@ -40,32 +40,6 @@ RecordId ProvenanceLog::add(const Record& record) {
   return RecordId(index);
 }
 
-void ProvenanceLog::acquire(RecordId id) { acquire(id, 1); }
-
-void ProvenanceLog::acquire(RecordId id, std::uint32_t count) {
-  HANDOFF_CHECK(id.value < slots_.size() && slots_[id.value].live,
-                "a record that is not alive was acquired");
-  slots_[id.value].references += count;
-}
-
-void ProvenanceLog::release(RecordId id) {
-  HANDOFF_CHECK(id.value < slots_.size() && slots_[id.value].references > 0,
-                "a record without references was released");
-  while (--slots_[id.value].references == 0) {
-    Slot& slot = slots_[id.value];
-    slot.live = false;
-    free_.push_back(id.value);
-    if (!slot.record.origin.valid()) return;
-    id = slot.record.origin;
-  }
-}
-
-const Record& ProvenanceLog::get(RecordId id) const {
-  HANDOFF_CHECK(id.value < slots_.size() && slots_[id.value].live,
-                "a record that is not alive was read");
-  return slots_[id.value].record;
-}
-
 std::size_t ProvenanceLog::size() const { return slots_.size() - free_.size(); }
 
 }  // namespace handoff

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/engine/check.hpp"
 #include "sim/engine/id.hpp"
 #include "sim/engine/time.hpp"
 
@@ -59,5 +60,33 @@ class ProvenanceLog {
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
 };
+
+// Inline: called for every page.
+
+inline void ProvenanceLog::acquire(RecordId id) { acquire(id, 1); }
+
+inline void ProvenanceLog::acquire(RecordId id, std::uint32_t count) {
+  HANDOFF_CHECK(id.value < slots_.size() && slots_[id.value].live,
+                "a record that is not alive was acquired");
+  slots_[id.value].references += count;
+}
+
+inline void ProvenanceLog::release(RecordId id) {
+  HANDOFF_CHECK(id.value < slots_.size() && slots_[id.value].references > 0,
+                "a record without references was released");
+  while (--slots_[id.value].references == 0) {
+    Slot& slot = slots_[id.value];
+    slot.live = false;
+    free_.push_back(id.value);
+    if (!slot.record.origin.valid()) return;
+    id = slot.record.origin;
+  }
+}
+
+inline const Record& ProvenanceLog::get(RecordId id) const {
+  HANDOFF_CHECK(id.value < slots_.size() && slots_[id.value].live,
+                "a record that is not alive was read");
+  return slots_[id.value].record;
+}
 
 }  // namespace handoff

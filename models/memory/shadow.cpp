@@ -44,13 +44,6 @@ ShadowPlane::ShadowPlane(std::uint32_t pages, std::int32_t page_tokens)
                 "a page of a shadow plane has 1 to 65535 slots");
 }
 
-std::span<const ContentRun> ShadowPlane::runs(PageIndex page) const {
-  HANDOFF_CHECK(page < first_.size(), "a page outside the shadow plane was read");
-  const ContentRun& first = first_[page];
-  if (overflows(first)) return overflow_[first.source_page];
-  return {&first, first.begin == first.end ? std::size_t{0} : std::size_t{1}};
-}
-
 bool ShadowPlane::continues(const ContentRun& left, const ContentRun& right,
                             const ContentTrie& trie) {
   return left.end == right.begin && left.write == right.write && left.tainted == right.tainted &&

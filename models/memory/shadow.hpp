@@ -12,6 +12,7 @@
 #include "models/memory/content.hpp"
 #include "models/memory/page_pool.hpp"
 #include "models/memory/provenance.hpp"
+#include "sim/engine/check.hpp"
 
 namespace handoff {
 
@@ -65,5 +66,14 @@ class ShadowPlane {
   std::vector<ContentRun> scratch_;
   std::int32_t page_tokens_ = 1;
 };
+
+// Inline: called for every page.
+
+inline std::span<const ContentRun> ShadowPlane::runs(PageIndex page) const {
+  HANDOFF_CHECK(page < first_.size(), "a page outside the shadow plane was read");
+  const ContentRun& first = first_[page];
+  if (overflows(first)) return overflow_[first.source_page];
+  return {&first, first.begin == first.end ? std::size_t{0} : std::size_t{1}};
+}
 
 }  // namespace handoff

@@ -136,7 +136,7 @@ void set_link(const Context& c, const LinkFault& fault, bool begin) {
 void abort_numbered(const Context& c, const ClientAbortFault& fault) {
   for (Request& r : c.world.requests) {
     if (!r.live || !fault.request.has_value() || r.serial != *fault.request) continue;
-    record_firing(c, &fault, &r, "the client aborts");
+    record_firing(c, fault_index(c.world, &fault), &r, "the client aborts");
     return on_client_abort(c, r);
   }
 }
@@ -156,12 +156,12 @@ void stop_deployment(const Context& c, std::uint32_t deployment) {
 void on_timed_fault(const Context& c, const FaultPlan::TimedFault& timed) {
   const Fault& fault = c.world.config->faults[timed.fault];
   if (const auto* f = std::get_if<NodeCrashFault>(&fault.what)) {
-    record_firing(c, f, nullptr,
+    record_firing(c, timed.fault, nullptr,
                   fmt::format("{}[{}] {}", f->role == NodeRole::prefill ? "prefill" : "decode",
                               f->node, timed.begin ? "dies" : "is back"));
     crash(c, *f, timed.begin);
   } else if (const auto* link = std::get_if<LinkFault>(&fault.what)) {
-    record_firing(c, link, nullptr,
+    record_firing(c, timed.fault, nullptr,
                   timed.begin ? fmt::format("{} at {} permille", link->link, link->rate_permille)
                               : fmt::format("{} as built", link->link));
     set_link(c, *link, timed.begin);

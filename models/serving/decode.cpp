@@ -70,7 +70,8 @@ void replay_stale_notice(const Context& c, Deployment& d, DecodeNode& n, Request
                             r.serial,          r.spec.prompt_tokens, c.now()};
     const NoticeFault* fault = c.world.matcher.match_stale(facts);
     if (fault == nullptr) continue;
-    record_firing(c, fault, &r, fmt::format("stale notice of room {} on rank {}", r.room, rank));
+    record_firing(c, fault_index(c.world, fault), &r,
+                  fmt::format("stale notice of room {} on rank {}", r.room, rank));
     c.at(c.now() + fault->by_ns, EventKind::notice, n.component, r.room,
          rank | std::uint64_t{1} << 32, r.serial, 2);
   }

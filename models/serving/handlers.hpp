@@ -22,7 +22,10 @@ void retire_if_done(const Context& c, Request& r);
 // kept.
 PrefillActions advance(const Context& c, Request& r, PrefillFact fact);
 DecodeActions advance(const Context& c, Request& r, DecodeFact fact);
-void record_firing(const Context& c, const void* fault, Request* r, std::string what);
+// `fault`: index in the scenario. The request remembers that it was touched.
+void record_firing(const Context& c, std::size_t fault, Request* r, std::string what);
+// Index of a fault's value, found by its address in the run's configuration.
+std::size_t fault_index(const World& world, const void* fault);
 
 // --- router.cpp
 // -----------------------------------------------------------------------------------------

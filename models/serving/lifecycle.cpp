@@ -5,6 +5,7 @@
 
 #include "models/serving/handlers.hpp"
 #include "models/serving/judge.hpp"
+#include "sim/engine/check.hpp"
 
 namespace handoff {
 
@@ -123,6 +124,10 @@ std::uint32_t create_request(const Context& c, RequestSpec spec) {
   ++world.outstanding;
   ++d.totals.requests;
   d.totals.prompt_tokens += r.spec.prompt_tokens;
+  if (r.spec.injected) {
+    const std::size_t fault = r.spec.workload - world.config->workloads.size();
+    record_firing(c, fault, &r, fmt::format("a prompt of {} tokens arrives", r.spec.prompt_tokens));
+  }
   c.note(r, Step::arrived, d.router_component, r.spec.prompt_tokens, r.spec.output_tokens);
   return slot;
 }
@@ -146,6 +151,7 @@ void answer(const Context& c, Request& r, std::int32_t status, Cause cause) {
   RequestOutcome& o = r.outcome;
   o.status = status;
   o.cause = cause;
+  o.first_cause = r.first_cause;
   o.end_ns = c.now() + (status == 499 ? 0 : d.engine.control_latency_ns);
   o.corrupt = o.corrupt && !o.tainted;
   d.totals.output_tokens += o.output_tokens_done;
@@ -219,19 +225,23 @@ DecodeActions advance(const Context& c, Request& r, DecodeFact fact) {
   return row->actions;
 }
 
-void record_firing(const Context& c, const void* fault, Request* r, std::string what) {
-  const auto& faults = c.world.config->faults;
-  std::uint32_t index = 0;
-  for (std::uint32_t i = 0; i < faults.size(); ++i) {
-    const bool same = std::visit(
-        [fault](const auto& f) { return static_cast<const void*>(&f) == fault; }, faults[i].what);
-    if (same) index = i;
-  }
+void record_firing(const Context& c, std::size_t fault, Request* r, std::string what) {
+  const auto index = static_cast<std::uint32_t>(fault);
   if (r != nullptr) r->fault = static_cast<std::int32_t>(index);
   ++c.world.firings_total;
   if (c.world.firings.size() < kFiringsMax)
     c.world.firings.push_back(
         {index, c.now(), c.event(), r != nullptr ? r->serial : kNoSerial, std::move(what)});
+}
+
+std::size_t fault_index(const World& world, const void* fault) {
+  const auto& faults = world.config->faults;
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    const bool same = std::visit(
+        [fault](const auto& f) { return static_cast<const void*>(&f) == fault; }, faults[i].what);
+    if (same) return i;
+  }
+  check_failed("fault", "a fault that is not of this run", __FILE__, __LINE__);
 }
 
 }  // namespace handoff

@@ -53,8 +53,9 @@ struct RequestOutcome {
   std::int64_t cached_tokens = 0;       // prompt tokens served by the prefix cache
   std::int32_t prefill_node = -1;
   std::int32_t decode_node = -1;
-  std::int32_t status = 0;  // HTTP: 200, 400, 499 (client gone), 500, 503
-  Cause cause = Cause::finished;
+  std::int32_t status = 0;              // HTTP: 200, 400, 499 (client gone), 500, 503
+  Cause cause = Cause::finished;        // what ended it where it was answered
+  Cause first_cause = Cause::finished;  // first error anywhere; finished: none
   std::uint32_t retractions = 0;
   // Taint. A response is tainted when content of another request fed it, directly or through a
   // computation that was itself tainted; corrupt when wrong content fed it, but nobody else's.

@@ -1,5 +1,6 @@
 #include "models/serving/run.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "models/serving/cluster.hpp"
@@ -49,9 +50,11 @@ RunResult run(const RunConfig& config, const RunObserver& observer) {
   Simulator<Cluster> simulator(Cluster(std::make_shared<const RunConfig>(config)), config.limits);
   RunResult result;
   Digest outcomes;
+  TimeNs last_end = 0;
   const auto drain = [&] {
     for (const RequestOutcome& o : simulator.world().take_outcomes()) {
       digest_outcome(outcomes, o);
+      last_end = std::max(last_end, o.end_ns);
       if (observer.on_outcome) observer.on_outcome(o);
     }
   };
@@ -68,7 +71,9 @@ RunResult run(const RunConfig& config, const RunObserver& observer) {
   simulator.finish(result.stop);
   drain();
   result.events = simulator.event_number();
-  result.end_ns = simulator.now();
+  // A drained run ends with its last answer; what comes after are timers that find nothing to do.
+  const bool over = result.stop == StopReason::drained && simulator.world().outstanding() == 0;
+  result.end_ns = over ? last_end : simulator.now();
   outcomes.add(simulator.digest());
   result.digest = outcomes.value();
   collect(simulator.world().world(), result);

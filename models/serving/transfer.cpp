@@ -72,7 +72,8 @@ void match_notice_faults(const Context& c, TransferOperation& op, const Deployme
     const NoticeFault* fault = c.world.matcher.match(facts);
     if (fault == nullptr || fault->kind == NoticeFaultKind::stale) continue;
     op.faults[rank] = fault;
-    record_firing(c, fault, &r, fmt::format("{} on rank {}", name(fault->kind), rank));
+    record_firing(c, fault_index(c.world, fault), &r,
+                  fmt::format("{} on rank {}", name(fault->kind), rank));
   }
 }
 
@@ -389,6 +390,19 @@ void on_data_visible(const Context& c, std::uint32_t operation, RequestSerial se
   if (r != nullptr) on_operation_ended(c, d, from, *r);
 }
 
+namespace {
+
+void drop_flow(const Context& c, FlowId flow) {
+  World& world = c.world;
+  const auto finished = std::find(world.flows_done.begin(), world.flows_done.end(), flow);
+  if (finished != world.flows_done.end())
+    world.flows_done.erase(finished);
+  else
+    world.network.cancel(flow, c.now());
+}
+
+}  // namespace
+
 void drop_operations(const Context& c, std::uint32_t deployment, NodeRole role,
                      std::uint32_t node) {
   World& world = c.world;
@@ -401,11 +415,8 @@ void drop_operations(const Context& c, std::uint32_t deployment, NodeRole role,
     PrefillNode& from = d.prefill[op.prefill_node];
     std::erase(from.queues[op.queue], slot);
     if (op.flowing) {
-      const auto finished = std::find(world.flows_done.begin(), world.flows_done.end(), op.flow);
-      if (finished != world.flows_done.end())
-        world.flows_done.erase(finished);
-      else if (!op.arrived)
-        world.network.cancel(op.flow, c.now());
+      // A flow that has arrived may have given its id to another one already.
+      if (!op.arrived) drop_flow(c, op.flow);
       end_books(op, from, d.decode[op.decode_node]);
     }
     if (role == NodeRole::decode) from.rooms.fail(op.room, 500);

@@ -178,7 +178,7 @@ TimeNs SyntheticSource::arrival(std::uint64_t row, TimeNs last_ns, Rng& rng) con
   }
   constexpr double kTooFar = 0x1p62;
   if (!(gap_ns < kTooFar)) return kNever;
-  const auto gap = static_cast<TimeNs>(gap_ns + 0.5);
+  const auto gap = static_cast<TimeNs>(std::floor(gap_ns + 0.5));
   return gap > kNever - 1 - start_ns ? kNever : start_ns + gap;
 }
 

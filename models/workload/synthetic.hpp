@@ -15,8 +15,7 @@ namespace handoff {
 // Draws whose result the bounds reject, in a row, before the distribution is called impossible.
 inline constexpr int kRedrawsMax = 10'000;
 
-// What is wrong with a distribution, for people; empty: nothing. `least`: smallest length that
-// makes sense.
+// What is wrong with a distribution, for people; empty: nothing.
 std::string problem_of(const LengthDistribution& lengths);
 // One length in [low, high]. Requires problem_of() to be empty. Throws TraceError when kRedrawsMax
 // draws in a row fall outside.

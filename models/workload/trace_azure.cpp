@@ -80,7 +80,7 @@ std::optional<std::int64_t> take_seconds_of_day(std::string_view& text) {
   if (!minute || *minute > 59 || !take(text, ":")) return std::nullopt;
   const auto second = take_digits(text, 2);
   if (!second || *second > 59) return std::nullopt;
-  return std::int64_t{*hour} * 3600 + *minute * 60 + *second;
+  return (std::int64_t{*hour} * 60 + *minute) * 60 + *second;
 }
 
 // "2023-11-16 18:15:46.6805900", with 'T' for the blank and a UTC mark at the end where a writer

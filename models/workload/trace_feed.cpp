@@ -11,48 +11,26 @@
 namespace handoff {
 namespace {
 
+// Large enough that the lock is taken rarely, small enough that a chunk is some hundred KiB.
 constexpr std::size_t kChunkRows = 256;
 constexpr std::size_t kChunkBlocks = std::size_t{1} << 17;
 
 }  // namespace
 
-std::optional<TraceRow> TraceReader::next() {
-  const auto line = text_.row();
-  if (!line.has_value()) return std::nullopt;
-  Parsed parsed = parse(*line);
-  if (!first_ && parsed.row.at_ns < last_ns_)
-    text_.fail(parsed.time_column,
-               fmt::format("time goes back by {} ns; rows must be in order of time",
-                           last_ns_ - parsed.row.at_ns));
-  first_ = false;
-  last_ns_ = parsed.row.at_ns;
-  return std::move(parsed.row);
-}
-
-std::unique_ptr<TraceReader> open_trace(const std::string& path, TraceFormat format,
-                                        std::int64_t block_tokens) {
-  switch (format) {
-    case TraceFormat::mooncake:
-      return open_mooncake(path, block_tokens);
-    case TraceFormat::azure:
-      return open_azure(path);
-  }
-  HANDOFF_CHECK(false, "unknown trace format");
-}
-
 TraceChunk::~TraceChunk() {
   // One by one: a chain of a long trace, freed at once, would nest as deep as it is long.
   std::shared_ptr<const TraceChunk> next = std::move(next_);
   while (next != nullptr && next.use_count() == 1) {
-    std::atomic_thread_fence(
-        std::memory_order_acquire);  // what other owners did before they let go
+    // To see what the other owners did before they let go.
+    std::atomic_thread_fence(std::memory_order_acquire);
     std::shared_ptr<const TraceChunk> after = std::move(next->next_);
     next = std::move(after);
   }
 }
 
 TraceFeed::TraceFeed(const TraceConfig& config, std::uint64_t seed, std::uint32_t workload)
-    : reader_(open_trace(config.path, config.format, config.block_tokens)),
+    : path_(config.path),
+      reader_(open_trace(config.path, config.format, config.block_tokens)),
       spread_(config.arrival == ArrivalMode::spread),
       rng_(seed, "arrival-spread", workload) {
   first_ = produce();
@@ -112,8 +90,8 @@ void TraceFeed::read_instant() {
     while (ahead_.has_value() && (ready_.empty() || ready_.front().at_ns == ahead_->at_ns)) {
       ready_.push_back(*std::exchange(ahead_, std::nullopt));
       if (ready_.size() > kRowsPerInstantMax)
-        throw TraceError(fmt::format("more than {} rows share one instant; they cannot be spread",
-                                     kRowsPerInstantMax));
+        throw TraceError(fmt::format("{}: more than {} rows share one instant and cannot be spread",
+                                     path_, kRowsPerInstantMax));
       ahead_ = reader_->next();
     }
   } catch (const TraceError& error) {

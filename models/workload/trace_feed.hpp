@@ -40,7 +40,8 @@ struct TraceChunk {
 
 class TraceFeed {
  public:
-  // `spread` keyed by the workload's index. Throws TraceError as open_trace() does.
+  // Spreading is keyed by (seed, workload), the latter an index. Throws TraceError as open_trace()
+  // does.
   TraceFeed(const TraceConfig& config, std::uint64_t seed, std::uint32_t workload);
 
   [[nodiscard]] std::shared_ptr<const TraceChunk> first();
@@ -54,6 +55,7 @@ class TraceFeed {
   void read_instant();
 
   std::mutex mutex_;
+  std::string path_;
   std::unique_ptr<TraceReader> reader_;
   bool spread_;
   Rng rng_;

@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -214,8 +213,8 @@ std::optional<std::int64_t> scaled_decimal(std::string_view text, int digits, st
   std::int64_t exponent = 0;
   if (exponent_at < text.size()) {
     const std::string_view written = text.substr(exponent_at + 1);
-    constexpr std::int64_t kExponentMax =
-        1'000'000'000;  // beyond any line's length: only its sign matters
+    // Beyond the length of any line, so that only its sign matters.
+    constexpr std::int64_t kExponentMax = 1'000'000'000;
     for (const char c : written)
       if (c >= '0' && c <= '9') exponent = std::min(kExponentMax, exponent * 10 + (c - '0'));
     if (written.front() == '-') exponent = -exponent;

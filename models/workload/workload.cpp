@@ -43,10 +43,10 @@ std::shared_ptr<const std::vector<RequestSpec>> list_rows(const std::vector<List
 }  // namespace
 
 std::uint32_t TenantNames::index(const std::string& name) {
-  const auto found = std::find(names_.begin(), names_.end(), name);
-  if (found == names_.end()) names_.push_back(name);
-  return static_cast<std::uint32_t>(
-      found == names_.end() ? names_.size() - 1 : static_cast<std::size_t>(found - names_.begin()));
+  const auto index =
+      static_cast<std::size_t>(std::find(names_.begin(), names_.end(), name) - names_.begin());
+  if (index == names_.size()) names_.push_back(name);
+  return static_cast<std::uint32_t>(index);
 }
 
 WorkloadStream WorkloadStream::open(const WorkloadConfig& config, std::uint32_t index,
@@ -59,6 +59,8 @@ WorkloadStream WorkloadStream::open(const WorkloadConfig& config, std::uint32_t 
   common.clip_output_tokens = config.clip_output_tokens;
   common.abort_after_ns = config.abort_after_ns;
   if (const auto* trace = std::get_if<TraceConfig>(&config.source)) {
+    HANDOFF_CHECK(trace->requests_max >= 0 && trace->from_ns >= 0 && trace->for_ns >= 0,
+                  "a negative bound of a trace");
     HANDOFF_CHECK(trace->speedup_permille > 0, "a trace does not run backwards or stand still");
     common.requests_max = static_cast<std::uint64_t>(trace->requests_max);
     common.speedup_permille = trace->speedup_permille;

@@ -126,8 +126,8 @@ struct WorkloadConfig {
 struct WorkloadCounters {
   std::uint64_t rows_read = 0;
   std::uint64_t rows_skipped = 0;  // outside from/for
-  std::uint64_t rows_dropped =
-      0;  // no prompt tokens; of a trace also: no output tokens (it failed)
+  // Without prompt tokens; of a trace also without output tokens: a request that failed.
+  std::uint64_t rows_dropped = 0;
   std::uint64_t prompts_clipped = 0;
   std::uint64_t outputs_clipped = 0;
   std::uint64_t requests = 0;  // handed on
@@ -136,8 +136,8 @@ struct WorkloadCounters {
 };
 
 // A malformed trace: what() is "file:line:column: what is wrong, what was expected" (the file alone
-// where no line is to blame), columns in bytes from 1. Also a synthetic workload that cannot be
-// drawn: "workload 'name': what is wrong".
+// where no line is to blame), columns in bytes from 1. Also a workload that cannot be
+// drawn or replayed: "workload ...: what is wrong".
 class TraceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -189,7 +189,8 @@ void Quantity::read(ReadContext& context, const Node& node, std::int64_t& out) c
   const bool digits = text->find_first_not_of("0123456789_") == std::string::npos;
   Parsed<std::int64_t> parsed = bare && digits ? parse_integer(*text) : parse(*text);
   if (!parsed.value) parsed.error += or_word(word);
-  const Range range{low, std::numeric_limits<std::int64_t>::max()};
+  constexpr std::int64_t kMost = 1'000'000'000'000'000;  // a petabyte, per second or not
+  const Range range{low, kMost};
   if (const auto value = in_range(context, node, parsed, range, format)) out = *value;
 }
 

@@ -211,7 +211,8 @@ struct Text {
   NodePtr schema(Definitions&) const {
     // A plain number or word is a text as well.
     return mapping(
-        {entry("type", sequence({quoted("string"), quoted("number"), quoted("boolean")})), entry("minLength", plain("1"))});
+        {entry("type", sequence({quoted("string"), quoted("number"), quoted("boolean")})),
+         entry("minLength", plain("1"))});
   }
 };
 

@@ -77,6 +77,13 @@ class Builder : public YAML::EventHandler {
   void OnSequenceEnd() override { close(); }
   void OnMapEnd() override { close(); }
 
+  // yaml-cpp marks an absent value where the next thing stands; the key is what the user looks for.
+  static NodePtr nothing_at(Mark key) {
+    auto nothing = std::make_shared<Node>();
+    nothing->mark = key;
+    return nothing;
+  }
+
  private:
   struct Open {
     std::shared_ptr<Node> node;
@@ -133,7 +140,7 @@ class Builder : public YAML::EventHandler {
       start_entry(parent, *node, at);
     } else {
       parent.has_key = false;
-      parent.next.value = node;
+      parent.next.value = node->kind == Node::Kind::null ? nothing_at(parent.next.mark) : node;
       parent.node->entries.push_back(std::move(parent.next));
       parent.next = {};
     }
@@ -253,9 +260,7 @@ NodePtr parse_yaml(std::string_view text, std::uint32_t source, Diagnostics& dia
   if (diagnostics.count() > errors) return nullptr;
   NodePtr root = builder.take();
   if (root != nullptr) return root;
-  auto nothing = std::make_shared<Node>();
-  nothing->mark = {source, first.line, first.column};
-  return nothing;
+  return Builder::nothing_at({source, first.line, first.column});
 }
 
 }  // namespace handoff::loader

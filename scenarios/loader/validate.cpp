@@ -239,14 +239,14 @@ class Validator {
     const bool is_short = n.kind == NoticeFaultKind::short_data;
     if (!is_short && locate_has(path + ".pages"))
       error(path + ".pages", fmt::format("'pages' has no meaning for kind {}", kind));
-    if (!is_short && s.group)
-      error(path + ".when.group", fmt::format("'group' has no meaning for kind {}", kind));
     index(s.prefill_node, d.prefill.nodes, "prefill node", path + ".when.prefill_node");
     index(s.decode_node, d.decode.nodes, "decode node", path + ".when.decode_node");
     index(s.rank, d.ranks, "rank", path + ".when.rank");
     std::vector<std::string> groups;
     for (const GroupSpec& g : d.model.groups) groups.push_back(g.name);
-    if (s.group && std::find(groups.begin(), groups.end(), *s.group) == groups.end())
+    if (s.group && !is_short)
+      error(path + ".when.group", fmt::format("'group' has no meaning for kind {}", kind));
+    else if (s.group && std::find(groups.begin(), groups.end(), *s.group) == groups.end())
       error(path + ".when.group",
             fmt::format("{} has no group '{}'{}", d.model.name, *s.group, hint(*s.group, groups)));
     within(s.from_ns, path + ".when.from");

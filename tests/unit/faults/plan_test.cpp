@@ -95,8 +95,9 @@ TEST(Oversize, ACountIsSpreadOverItsWindow) {
 
 TEST(Oversize, DrawsAreFixed) {
   const FaultPlan plan = plan_of({fault(oversize(3))}, 155);
-  EXPECT_EQ(arrivals_of(plan.oversize), (std::vector<TimeNs>{0, 0, 0}));
-  EXPECT_EQ(prompts_of(plan.oversize), (std::vector<std::int64_t>{0, 0, 0}));
+  EXPECT_EQ(arrivals_of(plan.oversize),
+            (std::vector<TimeNs>{4'876'677'974'602, 4'957'456'199'571, 6'609'416'026'157}));
+  EXPECT_EQ(prompts_of(plan.oversize), (std::vector<std::int64_t>{997'175, 959'502, 944'829}));
 }
 
 TEST(Oversize, AFurtherInstantLeavesTheOthersAlone) {

@@ -47,20 +47,23 @@ class ScenarioFiles : public ::testing::Test {
   Scenario load(std::string_view text, const std::vector<std::string>& sets = {}) {
     return load_scenario(write("s.yaml", text), sets, kCatalog);
   }
-  // What is wrong with it, each as "line:column: message" (the file left out when it is the scenario).
-  std::vector<std::string> errors(std::string_view text, const std::vector<std::string>& sets = {}) {
+  // What is wrong with it, each as "line:column: message" (the file left out when it is the
+  // scenario).
+  std::vector<std::string> errors(std::string_view text,
+                                  const std::vector<std::string>& sets = {}) {
     const std::string path = write("s.yaml", text);
     return errors_of(path, sets);
   }
-  static std::vector<std::string> errors_of(const std::string& path, const std::vector<std::string>& sets = {}) {
+  static std::vector<std::string> errors_of(const std::string& path,
+                                            const std::vector<std::string>& sets = {}) {
     std::vector<std::string> found;
     try {
       load_scenario(path, sets, kCatalog);
     } catch (const ScenarioError& e) {
       for (const Diagnostic& d : e.diagnostics()) {
         EXPECT_EQ(d.severity, Severity::error);
-        found.push_back((d.file == path ? "" : d.file + ":") + std::to_string(d.line) + ":" + std::to_string(d.column) +
-                        ": " + d.message);
+        found.push_back((d.file == path ? "" : d.file + ":") + std::to_string(d.line) + ":" +
+                        std::to_string(d.column) + ": " + d.message);
       }
     }
     return found;
@@ -75,7 +78,11 @@ inline std::string with(std::string text, std::string_view from, std::string_vie
   EXPECT_NE(at, std::string::npos) << from;
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
-inline std::string small_with(std::string_view from, std::string_view to) { return with(std::string(kSmall), from, to); }
-inline std::string small_and(std::string_view more) { return std::string(kSmall) + std::string(more); }
+inline std::string small_with(std::string_view from, std::string_view to) {
+  return with(std::string(kSmall), from, to);
+}
+inline std::string small_and(std::string_view more) {
+  return std::string(kSmall) + std::string(more);
+}
 
 }  // namespace handoff

@@ -1,6 +1,9 @@
 // Streams as values, listed requests, merging.
 #include <algorithm>
+#include <memory>
+#include <thread>
 
+#include "models/workload/trace_feed.hpp"
 #include "tests/unit/workload/fixtures.hpp"
 
 namespace handoff {
@@ -19,8 +22,9 @@ class Stream : public TraceTest {
 SyntheticConfig poisson(std::int64_t requests) {
   SyntheticConfig s;
   s.arrivals.rate_per_s = 2.0;
-  s.prompt = {LengthDistribution::Kind::uniform, 0, 10, 900};
-  s.output = {LengthDistribution::Kind::uniform, 0, 1, 50};
+  s.prompt.kind = s.output.kind = LengthDistribution::Kind::uniform;
+  s.prompt.high = 900;
+  s.output.high = 50;
   s.requests_max = requests;
   return s;
 }
@@ -71,6 +75,32 @@ TEST_F(Stream, ACopyOutlivesTheOriginal) {
   EXPECT_TRUE(stream->next().has_value());
   stream.reset();
   EXPECT_EQ(text_of(drain(copy)), text_of(rows_of(config)));
+}
+
+TEST_F(Stream, CopiesMayBeReadByDifferentThreads) {
+  const WorkloadConfig config = trace_workload(long_trace());
+  WorkloadStream stream = open(config);
+  WorkloadStream copy = stream;
+  std::string there;
+  std::thread other([&] { there = text_of(drain(copy)); });
+  const std::string here = text_of(drain(stream));
+  other.join();
+  EXPECT_EQ(here, there);
+  EXPECT_EQ(here, text_of(rows_of(config)));
+}
+
+TEST_F(Stream, ChunksThatEveryStreamHasPassedAreFreed) {
+  WorkloadConfig config = trace_workload(long_trace());
+  TraceFeed feed(trace_of(config), 1, 0);
+  std::shared_ptr<const TraceChunk> chunk = feed.first();
+  const std::weak_ptr<const TraceChunk> first = chunk;
+  chunk = feed.after(*chunk);
+  EXPECT_TRUE(first.expired());
+  const std::shared_ptr<const TraceChunk> held = chunk;
+  std::size_t chunks = 2;
+  for (; !chunk->last; ++chunks) chunk = feed.after(*chunk);
+  EXPECT_GE(chunks, 8u);
+  EXPECT_EQ(held.use_count(), 1);
 }
 
 TEST_F(Stream, ListedRequestsComeInOrderOfTimeWithTheirPlaceAsRow) {

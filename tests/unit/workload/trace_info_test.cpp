@@ -89,7 +89,7 @@ TEST_F(Info, TheFormatIsToldByContent) {
   } catch (const TraceError& error) {
     EXPECT_EQ(error.what(),
               other +
-                  ":1:1: 'Timestamp,Model,Request tokens,Response t...' begins neither a row of "
+                  ":1:1: 'Timestamp,Model,Request tokens,Response ...' begins neither a row of "
                   "Mooncake's JSONL nor the header of an Azure CSV");
   }
   EXPECT_THROW(detect_format(write("e", "")), TraceError);

@@ -231,7 +231,7 @@ TEST_F(Spread, DrawsAreFixed) {
       write("t.jsonl", mooncake_row("0", 1, 1) + mooncake_row("0", 1, 1) + mooncake_row("0", 1, 1) +
                            mooncake_row("3000", 1, 1));
   EXPECT_EQ(arrivals_of(rows_of(spread_over(path), 42)),
-            (std::vector<TimeNs>{0, 0, 0, 3'000'000'000}));
+            (std::vector<TimeNs>{1'226'704'117, 1'323'410'582, 2'261'328'680, 3'000'000'000}));
 }
 
 TEST_F(Spread, TheSeedAndTheWorkloadMoveItAndTheWindowDoesNot) {
