@@ -111,6 +111,15 @@ inline constexpr std::array kMetrics{
     Metric{"drained", false, "1 when the run ended because nothing was left to do, else 0"},
 };
 
+// A change that mends what the scenario shows. With it nothing may be wrong: no finding, no tainted
+// or corrupt response, nothing unfinished, unless `expect` says otherwise.
+struct FixedArm {
+  std::string name;
+  std::vector<std::string> set;  // "path=value"
+  Expectations expect;
+  SourceMark mark;
+};
+
 struct Scenario {
   std::string path;
   std::string name;
@@ -118,6 +127,7 @@ struct Scenario {
   RunConfig run;
   std::optional<std::int64_t> start_unix_ns;  // time 0 of the run, ns since 1970-01-01T00:00:00Z
   Expectations expect;
+  std::vector<FixedArm> fixed;
   // Canonical YAML text of everything, defaults and catalog entries included. Loads, from the
   // folder of `path`, to the same digest.
   std::string resolved;
@@ -129,6 +139,11 @@ struct Scenario {
 // current directory. Throws ScenarioError.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& sets,
                        const std::string& catalog_dir);
+
+// The scenario under its fixed arm `arm` (an index of Scenario::fixed): with the arm's values set
+// after `sets`, and the arm's expectations in place of its own.
+Scenario load_fixed_arm(const std::string& path, const std::vector<std::string>& sets,
+                        std::size_t arm, const std::string& catalog_dir);
 
 // Scenario::resolved with the trace paths made for a file that lies in `folder`.
 std::string resolved_for(const Scenario& scenario, const std::string& folder);

@@ -127,7 +127,8 @@ inline constexpr std::size_t kFiringsMax = 100'000;
 
 // Called as the run goes on. Neither may change the result.
 struct RunObserver {
-  std::function<void(const RequestOutcome&)> on_outcome;  // in order of termination
+  // In order of termination. The names are those that the outcome indexes.
+  std::function<void(const RequestOutcome&, const TenantNames&)> on_outcome;
   std::function<bool(TimeNs now, std::uint64_t events, std::uint64_t completed,
                      std::uint64_t findings)>
       on_progress;  // every 2^16 events; false stops the run (StopReason::reached)

@@ -55,7 +55,7 @@ RunResult run(const RunConfig& config, const RunObserver& observer) {
     for (const RequestOutcome& o : simulator.world().take_outcomes()) {
       digest_outcome(outcomes, o);
       last_end = std::max(last_end, o.end_ns);
-      if (observer.on_outcome) observer.on_outcome(o);
+      if (observer.on_outcome) observer.on_outcome(o, simulator.world().world().tenants);
     }
   };
   for (;;) {

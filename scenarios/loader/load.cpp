@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "models/oracle/finding.hpp"
 #include "scenarios/loader/tables_scenario.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/engine/hash.hpp"
@@ -38,6 +39,32 @@ std::optional<std::string> read_text(const std::string& path, std::string& probl
   }
   if (in.bad()) return problem = "cannot be read", std::nullopt;
   return text;
+}
+
+// `root` with every "path=value" of the list at `list`.
+NodePtr apply_set_list(NodePtr root, const Node& list, const std::vector<std::string>& set,
+                       Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    Mark mark = list.items[i]->mark;
+    if (list.items[i]->quoted) ++mark.column;
+    root = apply_set(root, set[i], mark, diagnostics);
+  }
+  return root;
+}
+
+// What an arm does not say of itself: nothing is wrong.
+Expectations arm_expectations(const FixedArm& arm) {
+  Expectations all = arm.expect;
+  const auto none = [&](const std::string& metric) {
+    const auto same = [&](const Expectation& e) { return e.metric == metric; };
+    if (std::none_of(all.all.begin(), all.all.end(), same))
+      all.all.push_back({metric, 0, 0, true, arm.mark});
+  };
+  if (!all.findings_given)
+    for (int i = 0; i < kRules; ++i) none(std::string("findings.") + code(static_cast<Rule>(i)));
+  all.findings_given = true;
+  for (const char* metric : {"tainted_responses", "corrupt_responses", "unfinished"}) none(metric);
+  return all;
 }
 
 NodePtr resolved_tree(Scenario scenario, const std::string& folder) {
@@ -80,13 +107,13 @@ NodePtr apply_extends(const NodePtr& root, const ReadContext& context) {
     return nullptr;
   }
   NodePtr changed = base;
-  for (std::size_t i = 0; i < extension.set.size(); ++i) {
-    Mark mark = e->value->find("set")->value->items[i]->mark;
-    if (e->value->find("set")->value->items[i]->quoted) ++mark.column;
-    changed = apply_set(changed, extension.set[i], mark, own.diagnostics);
-  }
+  if (!extension.set.empty())
+    changed =
+        apply_set_list(changed, *e->value->find("set")->value, extension.set, own.diagnostics);
   auto merged = std::make_shared<Node>(*changed);
   merged->mark = root->mark;
+  // A fix is for the file that names it.
+  std::erase_if(merged->entries, [](const Entry& entry) { return entry.key == "fixed"; });
   for (const Entry& own_entry : root->entries) {
     if (own_entry.key == "extends") continue;
     const auto same = [&](const Entry& other) { return other.key == own_entry.key; };
@@ -105,9 +132,11 @@ std::string resolved_text(const Scenario& scenario, const std::string& folder) {
 
 }  // namespace loader
 
-Scenario load_scenario(const std::string& path, const std::vector<std::string>& sets,
-                       const std::string& catalog_dir) {
-  using namespace loader;
+namespace loader {
+namespace {
+
+Scenario load(const std::string& path, const std::vector<std::string>& sets,
+              const std::string& catalog_dir, std::optional<std::size_t> arm) {
   Diagnostics diagnostics;
   NodePtr root = parse_file(path, diagnostics);  // source 0: kScenarioSource
   const std::uint32_t set_source = diagnostics.add_source("--set", sets);
@@ -120,14 +149,40 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
   diagnostics.throw_if_any();
 
   Scenario scenario;
-  scenario.path = path;
   Object{}.read(context, *root, scenario);
   diagnostics.throw_if_any();
+  if (arm) {
+    const FixedArm chosen = scenario.fixed.at(*arm);
+    const NodePtr list = root->find("fixed")->value->items[*arm]->find("set")->value;
+    root = apply_set_list(root, *list, chosen.set, diagnostics);
+    diagnostics.throw_if_any();
+    ReadContext again(diagnostics, catalog_dir);
+    again.folder = context.folder;
+    scenario = {};
+    Object{}.read(again, *root, scenario);
+    diagnostics.throw_if_any();
+    scenario.expect = arm_expectations(chosen);
+    scenario.fixed.clear();
+  }
+  scenario.path = path;
   validate(*root, scenario, diagnostics);
   diagnostics.throw_if_any();
   scenario.resolved = resolved_text(scenario, context.folder);
   scenario.digest = hash_text(scenario.resolved);
   return scenario;
+}
+
+}  // namespace
+}  // namespace loader
+
+Scenario load_scenario(const std::string& path, const std::vector<std::string>& sets,
+                       const std::string& catalog_dir) {
+  return loader::load(path, sets, catalog_dir, std::nullopt);
+}
+
+Scenario load_fixed_arm(const std::string& path, const std::vector<std::string>& sets,
+                        std::size_t arm, const std::string& catalog_dir) {
+  return loader::load(path, sets, catalog_dir, arm);
 }
 
 std::string resolved_for(const Scenario& scenario, const std::string& folder) {

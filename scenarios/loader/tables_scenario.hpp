@@ -174,6 +174,16 @@ void describe(V& v, LimitsView& l) {
              "kept in full; beyond, counted");
 }
 
+template <class V>
+void describe(V& v, FixedArm& a) {
+  if constexpr (V::kReading) a.mark = source_mark(v.node().mark);
+  v.optional("name", a.name, Text{}, "of the fix, for reports");
+  v.required("set", a.set, List<Text>{{}, 1}, "path=value, changes to this scenario");
+  v.section(
+      "expect", !a.expect.all.empty(), [&]() -> auto& { return a.expect; }, Expect{},
+      "besides: no finding, no tainted or corrupt response, nothing unfinished");
+}
+
 // Either one deployment at the top, or a list.
 template <class V>
 void describe_deployments(V& v, RunConfig& run) {
@@ -243,6 +253,7 @@ void describe(V& v, Scenario& s) {
       "expect",
       !s.expect.all.empty() || s.expect.findings_given, [&]() -> auto& { return s.expect; },
       Expect{}, "what must come out");
+  v.optional("fixed", s.fixed, List<Object>{}, "changes with which nothing is wrong any more");
 }
 
 }  // namespace handoff::loader

@@ -135,7 +135,7 @@ struct Observed {
 inline Observed observe(const RunConfig& config) {
   Observed seen;
   RunObserver observer;
-  observer.on_outcome = [&seen](const RequestOutcome& o) {
+  observer.on_outcome = [&seen](const RequestOutcome& o, const TenantNames&) {
     if (seen.outcomes.size() <= o.serial) seen.outcomes.resize(o.serial + 1);
     seen.outcomes[o.serial] = o;
   };

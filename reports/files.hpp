@@ -1,0 +1,51 @@
+// Output that is there whole or not at all: made beside its place, moved into it in one step.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace handoff {
+
+// Output that cannot be written. what() names the path and why.
+class OutputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A folder of files. Until commit() nothing is at `path`, or what was there before; without it the
+// files are removed. A folder that is there already is replaced if it is empty or holds a
+// `mark_file`, i.e. was made by an earlier run; anything else is refused.
+class OutputFolder {
+ public:
+  OutputFolder(std::string path, std::string mark_file);
+  ~OutputFolder();
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  void write(const std::string& name, const std::string& text);
+  // For what is written as it comes. Closed by commit().
+  class Stream {
+   public:
+    void write(const std::string& text);
+
+   private:
+    friend class OutputFolder;
+    Stream(std::string path, std::FILE* file) : path_(std::move(path)), file_(file, &std::fclose) {}
+    void close();
+    std::string path_;
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  };
+  Stream& open(const std::string& name);
+  void commit();
+
+ private:
+  std::string path_;
+  std::string mark_file_;
+  std::string draft_;  // empty once committed
+  std::vector<std::unique_ptr<Stream>> streams_;
+};
+
+}  // namespace handoff

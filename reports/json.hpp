@@ -1,0 +1,21 @@
+// A run as JSON. Integers only (ns, tokens, bytes, counts); 64-bit digests as hexadecimal text.
+// Keys stand in a fixed order, so that equal runs give equal bytes. Nothing in it tells where the
+// scenario file lies or on which machine the run was made.
+#pragma once
+
+#include <string>
+
+#include "reports/verdict.hpp"
+
+namespace handoff {
+
+inline constexpr int kReportFormat = 1;  // raised when a key changes its meaning or goes
+
+// All of the report but the findings, which are counted in it.
+std::string report_json(const RunReport& report, const Verdict& verdict);
+// {"findings": [...]} with their sources, pages and chains.
+std::string findings_json(const RunReport& report);
+// Both in one document.
+std::string whole_json(const RunReport& report, const Verdict& verdict);
+
+}  // namespace handoff

@@ -1,0 +1,49 @@
+// Numbers, times and tables for people. Never for files that programs read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/engine/time.hpp"
+
+namespace handoff {
+
+std::string grouped(std::int64_t value);  // "1,234,567"
+// Three digits and a unit: "12.3 ms", "4.07 s", "13d 12h". Never for comparison.
+std::string duration_text(TimeNs ns);
+std::string bytes_text(std::int64_t bytes);                       // "1.23 GB", powers of ten
+std::string percent_text(std::int64_t part, std::int64_t whole);  // "12.3 %"; "-" of nothing
+std::string plural(std::int64_t count, std::string_view noun);    // "1 page", "2 pages"
+
+// A moment of the run: the calendar's when the run has a start ("2026-09-08 12:04:31.221"), else
+// the time since its beginning ("271.221 s").
+std::string moment_text(TimeNs at, std::optional<std::int64_t> start_unix_ns);
+
+// Terminal colours, or none.
+struct Style {
+  bool colour = false;
+  [[nodiscard]] std::string bold(std::string_view text) const;
+  [[nodiscard]] std::string good(std::string_view text) const;
+  [[nodiscard]] std::string bad(std::string_view text) const;
+  [[nodiscard]] std::string dim(std::string_view text) const;
+};
+
+// Columns as wide as their widest cell, two spaces apart; the first `left` of them flush left, the
+// others flush right. No cell may hold escape sequences.
+class Table {
+ public:
+  Table(std::vector<std::string> head, std::size_t left) : left_(left) { add(std::move(head)); }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] bool empty() const { return rows_.size() < 2; }
+  // Each row on a line, after `indent` spaces; the head in bold.
+  [[nodiscard]] std::string text(const Style& style, std::size_t indent) const;
+
+ private:
+  std::size_t left_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace handoff

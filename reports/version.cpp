@@ -1,0 +1,7 @@
+#include "reports/version.hpp"
+
+namespace handoff {
+
+const char* version() { return HANDOFF_VERSION; }
+
+}  // namespace handoff

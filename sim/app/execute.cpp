@@ -1,0 +1,43 @@
+#include "sim/app/execute.hpp"
+
+#include <cstdlib>
+
+#include "models/serving/cluster.hpp"
+#include "models/serving/run.hpp"
+#include "sim/app/command.hpp"
+
+namespace handoff::app {
+
+std::string catalog_folder() {
+  const char* named = std::getenv("HANDOFF_CATALOG");
+  return named != nullptr && *named != '\0' ? named : HANDOFF_CATALOG_DIR;
+}
+
+Executed execute(const Scenario& scenario, RunObserver observer) {
+  OutcomeCollector collector(scenario.run.deployments.size());
+  Executed executed;
+  RunObserver collecting;
+  collecting.on_outcome = [&](const RequestOutcome& o, const TenantNames& tenants) {
+    collector.add(o);
+    if (observer.on_outcome) observer.on_outcome(o, tenants);
+  };
+  collecting.on_progress = [&](TimeNs now, std::uint64_t events, std::uint64_t completed,
+                               std::uint64_t findings) {
+    const bool goes_on =
+        !observer.on_progress || observer.on_progress(now, events, completed, findings);
+    executed.interrupted = interrupted() || !goes_on;
+    return !executed.interrupted;
+  };
+  try {
+    RunResult result = run(scenario.run, collecting);
+    executed.report = collector.finish(scenario, std::move(result));
+  } catch (const ConfigError& error) {
+    const SourceMark mark = error.mark();
+    throw ScenarioError(
+        {{scenario.path, mark.line, mark.column, Severity::error, error.what(), {}}});
+  }
+  executed.verdict = judge(executed.report);
+  return executed;
+}
+
+}  // namespace handoff::app

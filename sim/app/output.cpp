@@ -1,0 +1,26 @@
+#include "sim/app/output.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "reports/files.hpp"
+
+namespace handoff::app {
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0)
+    throw OutputError(std::string("standard output: cannot be written: ") + std::strerror(errno));
+}
+
+Style style_for(const std::string& when) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool plain = no_color != nullptr && *no_color != '\0';
+  return {when == "always" || (when == "auto" && !plain && ::isatty(STDOUT_FILENO) == 1)};
+}
+
+}  // namespace handoff::app

@@ -1,0 +1,18 @@
+// Standard output of the program, with its errors seen: a full disk or a closed pipe must not look
+// like an empty result.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reports/text.hpp"
+
+namespace handoff::app {
+
+// Writes all of it, at once. Throws OutputError.
+void print(std::string_view text);
+
+// `when`: "auto" (a terminal, and NO_COLOR not set), "always", "never".
+Style style_for(const std::string& when);
+
+}  // namespace handoff::app
