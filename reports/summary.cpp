@@ -84,7 +84,8 @@ class Summary {
     for (const char* column :
          {"prompt tokens", "cached", "output tokens", "retractions", "tainted"})
       head.emplace_back(column);
-    Table t(std::move(head), 2);
+    const std::string sides = "ll" + std::string(head.size() - 2, 'r');
+    Table t(sides, std::move(head));
     for (std::size_t i = 0; i < report_.deployments.size(); ++i) {
       const OutcomeMetrics& m = report_.deployments[i];
       const DeploymentTotals& d = result_.deployments[i];
@@ -111,7 +112,8 @@ class Summary {
   }
 
   void times() {
-    Table t({"deployment", "of HTTP 200", "samples", "mean", "p50", "p90", "p99", "max"}, 2);
+    Table t("llrrrrrr",
+            {"deployment", "of HTTP 200", "samples", "mean", "p50", "p90", "p99", "max"});
     for (std::size_t i = 0; i < report_.deployments.size(); ++i) {
       const std::string& name = result_.deployments[i].name;
       add_times(t, name, "TTFT", report_.deployments[i].ttft);
@@ -125,7 +127,7 @@ class Summary {
 
   void nodes() {
     heading("Nodes");
-    Table t({"node", "steps", "busy", "tokens computed", "pages used, peak", "pages"}, 1);
+    Table t("lrrrrr", {"node", "steps", "busy", "tokens computed", "pages used, peak", "pages"});
     for (const DeploymentTotals& d : result_.deployments)
       for (const NodeTotals& n : d.nodes)
         t.add({n.name, grouped(to_signed(n.steps)), percent_text(n.busy_ns, result_.end_ns),
@@ -135,7 +137,7 @@ class Summary {
     for (const DeploymentTotals& d : result_.deployments)
       if (d.transfers > 0)
         line("  {}: {} from prefill to decode, {}", d.name,
-             plural(to_signed(d.transfers), "handoff"), bytes_text(d.transfer_bytes));
+             plural(to_signed(d.transfers), "transfer"), bytes_text(d.transfer_bytes));
   }
 
   void workloads() {
@@ -184,9 +186,8 @@ class Summary {
                                         "nobody else",
                                         plural(to_signed(m.tainted), "response"),
                                         grouped(to_signed(m.corrupt)))));
-    Table t({"answered", "request", "tenant", "HTTP", "prompt", "foreign", "unwritten", "output",
-             "read mostly from"},
-            3);
+    Table t("lllrrrrrl", {"answered", "request", "tenant", "HTTP", "prompt", "foreign", "unwritten",
+                          "output", "read mostly from"});
     for (std::size_t i = 0; i < std::min(report_.wrong.size(), kRowsMax); ++i)
       t.add(wrong_row(report_.wrong[i]));
     table(t);

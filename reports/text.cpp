@@ -109,7 +109,7 @@ std::string Table::text(const Style& style, std::size_t indent) const {
     for (std::size_t i = 0; i < rows_[r].size(); ++i) {
       if (i > 0) line += "  ";
       const std::string padding(widths[i] - rows_[r][i].size(), ' ');
-      line += i < left_ ? rows_[r][i] + padding : padding + rows_[r][i];
+      line += sides_.at(i) == 'l' ? rows_[r][i] + padding : padding + rows_[r][i];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += (r == 0 ? style.bold(line) : line) + "\n";

@@ -31,18 +31,20 @@ struct Style {
   [[nodiscard]] std::string dim(std::string_view text) const;
 };
 
-// Columns as wide as their widest cell, two spaces apart; the first `left` of them flush left, the
-// others flush right. No cell may hold escape sequences.
+// Columns as wide as their widest cell, two spaces apart. `sides` has a letter a column: 'l' flush
+// left, 'r' flush right. No cell may hold escape sequences.
 class Table {
  public:
-  Table(std::vector<std::string> head, std::size_t left) : left_(left) { add(std::move(head)); }
+  Table(std::string sides, std::vector<std::string> head) : sides_(std::move(sides)) {
+    add(std::move(head));
+  }
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const { return rows_.size() < 2; }
   // Each row on a line, after `indent` spaces; the head in bold.
   [[nodiscard]] std::string text(const Style& style, std::size_t indent) const;
 
  private:
-  std::size_t left_;
+  std::string sides_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -86,7 +86,7 @@ inline constexpr std::array kMetrics{
     Metric{"findings.*", true, "findings of one rule (I1 to I8, T1)"},
     Metric{"faults_fired", false, "firings of all faults"},
     Metric{"retractions", true, "requests sent back by a full decode pool"},
-    Metric{"transfers", true, "handoffs of memory from prefill to decode"},
+    Metric{"transfers", true, "transfers from prefill to decode, one a chunk"},
     Metric{"transfer_bytes", true, "bytes of them"},
     Metric{"prompt_tokens", true, "tokens of all prompts"},
     Metric{"cached_tokens", true, "of those, served by the prefix cache"},

@@ -132,7 +132,6 @@ void judge_commit(const Context& c, Request& r, const DecodeNode& node) {
           fmt::format("decode committed request {} with {} of {} positions of group {} delivered",
                       r.serial, have, r.spec.prompt_tokens, f->group);
       f->chain = chain_of(c.world, r);
-      finish_chain(*f, c, node.component, r.serial, "committed the transfer as complete");
     }
   }
 }
@@ -226,7 +225,6 @@ void judge_answer(const Context& c, Request& r) {
           fmt::format("the client of request {} was told 200 although it had failed first: {} ({})",
                       r.serial, name(r.first_cause), r.first_cause_status);
       f->chain = chain_of(c.world, r);
-      finish_chain(*f, c, component, r.serial, "the client sees HTTP 200");
     }
   }
   const TimeNs bound = c.world.config->terminate_within_ns;

@@ -12,7 +12,7 @@ namespace {
 
 int list(const Options& options) {
   options.plain(1, 1, "'list'");
-  Table table({"kind", "name", "what"}, 3);
+  Table table("lll", {"kind", "name", "what"});
   for (const CatalogEntry& entry : catalog_list(catalog_folder()))
     table.add({entry.kind, entry.name, entry.description});
   print(table.text(style_for("auto"), 0));

@@ -48,8 +48,7 @@ const Command& command_named(const std::string& name) {
   if (const Command* command = find(name)) return *command;
   std::vector<std::string> names{"help"};
   for (const Command* command : kCommands) names.emplace_back(command->name);
-  throw UsageError(fmt::format("unknown command '{}'{}; 'handoff help' lists them", name,
-                               loader::hint(name, names)));
+  throw UsageError(fmt::format("unknown command '{}'{}", name, loader::hint(name, names)));
 }
 
 int help(const Words& words) {
