@@ -230,9 +230,9 @@ class Summary {
     const std::vector<const Case*> shown = first_of_each(cases, cases_max_);
     for (const Case* c : shown) tell(*c);
     if (cases.size() > shown.size())
-      line("\n  {} more like {}: --findings N tells N of each kind, --out DIR writes all",
+      line("\n  {} more{}: --findings N tells N of each kind, --out DIR writes all",
            grouped(to_signed(cases.size() - shown.size())),
-           shown.size() == 1 ? "this one" : "these");
+           shown.empty() ? "" : shown.size() == 1 ? " like this one" : " like these");
     if (total > result_.findings.size())
       line("  ({} findings beyond limits.findings are counted, not kept)",
            grouped(to_signed(total - result_.findings.size())));

@@ -58,11 +58,6 @@ enum class RouterAdmission : std::uint8_t {
 
 enum class RoutePolicy : std::uint8_t { round_robin, random, least_tokens };
 
-enum class HandoffOrder : std::uint8_t {
-  destination_first,  // decode reserves and says where, prefill pushes (SGLang)
-  source_first,       // prefill holds, decode pulls (vLLM NIXL)
-};
-
 enum class RetractOrder : std::uint8_t { fewest_output_first, latest_arrival_first };
 
 // When pages of an aborted or failed room return to their pool.
@@ -99,8 +94,6 @@ struct Bugs {
 };
 
 struct EnginePolicy {
-  HandoffOrder handoff = HandoffOrder::destination_first;
-
   // Admission
   RejectedPrompt rejected_prompt = RejectedPrompt::reject;
   PendingAbort pending_abort = PendingAbort::wait_for_destination;

@@ -268,8 +268,9 @@ std::optional<std::string> show(ReadContext& context, const std::string& name) {
   const Surroundings none;
   Writer writer(none);
   describe(writer, *file);
+  const NodePtr whole = writer.take();
   std::vector<Entry> kept;  // without texts that the entry does not have
-  for (const Entry& e : writer.take()->entries)
+  for (const Entry& e : whole->entries)
     if (e.value->kind != Node::Kind::scalar || !e.value->text.empty()) kept.push_back(e);
   return fmt::format("# {} {}\n{}", CatalogPlace<T>::kKind, name,
                      yaml_text(*mapping(std::move(kept))));

@@ -21,12 +21,6 @@ struct EnumNames<ModelRole> {
       {{"generate", ModelRole::generate}, {"embed", ModelRole::embed}}};
 };
 template <>
-struct EnumNames<HandoffOrder> {
-  static constexpr Names<HandoffOrder, 2> kNames{
-      {{"destination_first", HandoffOrder::destination_first},
-       {"source_first", HandoffOrder::source_first}}};
-};
-template <>
 struct EnumNames<RejectedPrompt> {
   static constexpr Names<RejectedPrompt, 2> kNames{
       {{"placeholder", RejectedPrompt::placeholder}, {"reject", RejectedPrompt::reject}}};
@@ -136,7 +130,6 @@ void describe(V& v, Bugs& b) {
 template <class V>
 void describe_decisions(V& v, EnginePolicy& e) {
   const Enumeration choice;
-  v.optional("handoff", e.handoff, choice, "who reserves first: decode (push) or prefill (pull)");
   v.optional("rejected_prompt", e.rejected_prompt, choice,
              "what admission does with an invalid prompt");
   v.optional("pending_abort", e.pending_abort, choice,

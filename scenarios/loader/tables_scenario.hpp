@@ -177,7 +177,8 @@ void describe(V& v, LimitsView& l) {
 template <class V>
 void describe(V& v, FixedArm& a) {
   if constexpr (V::kReading) a.mark = source_mark(v.node().mark);
-  v.optional("name", a.name, Text{}, "of the fix, for reports");
+  v.section(
+      "name", !a.name.empty(), [&]() -> auto& { return a.name; }, Text{}, "of the fix");
   v.required("set", a.set, List<Text>{{}, 1}, "path=value, changes to this scenario");
   v.section(
       "expect", !a.expect.all.empty(), [&]() -> auto& { return a.expect; }, Expect{},

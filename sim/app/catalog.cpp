@@ -1,3 +1,4 @@
+// handoff catalog: what scenarios can name.
 #include <fmt/format.h>
 
 #include "reports/text.hpp"

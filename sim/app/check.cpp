@@ -1,3 +1,4 @@
+// handoff check: a suite of scenarios and their fixes.
 #include <fmt/format.h>
 
 #include <algorithm>

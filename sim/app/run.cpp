@@ -1,3 +1,4 @@
+// handoff run: one scenario, told in full.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

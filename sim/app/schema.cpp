@@ -1,3 +1,4 @@
+// handoff schema: the JSON schema of scenario files.
 #include "scenarios/scenario.hpp"
 #include "sim/app/options.hpp"
 #include "sim/app/output.hpp"

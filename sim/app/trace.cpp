@@ -1,3 +1,4 @@
+// handoff trace: what a trace holds.
 #include <fmt/format.h>
 
 #include "models/workload/trace_info.hpp"

@@ -1,3 +1,4 @@
+// handoff validate: scenario files without running them.
 #include <fmt/format.h>
 
 #include "models/serving/cluster.hpp"

@@ -1,3 +1,4 @@
+// handoff version.
 #include "reports/version.hpp"
 
 #include <fmt/format.h>

@@ -64,7 +64,8 @@ workload:
       for: 1m
   - deployment: bge-base-en-v1.5
     requests:
-      - {at: 5s, prompt_tokens: 300, output_tokens: 0, tenant: echo, abort_after: 1s, blocks: [7, 18446744073709551615], block_tokens: 150}
+      - {at: 5s, prompt_tokens: 300, output_tokens: 0, tenant: echo, abort_after: 1s,
+         blocks: [7, 18446744073709551615], block_tokens: 150}
   - name: replayed
     deployment: chat
     trace: traces/t.jsonl.gz
@@ -84,7 +85,8 @@ faults:
       deployment: chat
       kind: short
       pages: 3
-      when: {prefill_node: 1, decode_node: 2, rank: 1, group: indexer, request: 9, prompt_tokens_min: 4, from: 1s, for: 2s, nth: 2, chance: 50%}
+      when: {prefill_node: 1, decode_node: 2, rank: 1, group: indexer, request: 9,
+             prompt_tokens_min: 4, from: 1s, for: 2s, nth: 2, chance: 50%}
   - client_abort: {deployment: chat, chance: 0.1%, after: 2s}
   - node_crash: {deployment: chat, node: "decode[2]", at: 1m, for: 30s}
   - link: {link: "prefill[0]->spine", at: 1m, rate: 50%}
