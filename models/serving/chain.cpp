@@ -10,7 +10,7 @@ namespace {
 std::string sentence(const JournalEntry& e) {
   switch (e.step) {
     case Step::arrived:
-      return fmt::format("arrived: {} prompt tokens, {} to generate", e.a, e.b);
+      return fmt::format("arrived: {}, {} to generate", counted(e.a, "prompt token"), e.b);
     case Step::rejected_by_prefill:
       return fmt::format("prefill rejected the prompt: {} tokens, limit {}", e.b, e.a);
     case Step::placeholder_on_prefill:
@@ -28,18 +28,18 @@ std::string sentence(const JournalEntry& e) {
     case Step::kept_for_notice:
       return "prefill keeps the aborted request unrun, to learn its destination";
     case Step::allocated_on_decode:
-      return fmt::format("decode reserved {} pages for the whole prompt and published them", e.a);
+      return fmt::format("decode reserved {} for the whole prompt and published them",
+                         counted(e.a, "page"));
     case Step::destination_known:
-      return fmt::format(
-          "prefill learnt the destination: {} pages announced, {} needed by its own view", e.a,
-          e.b);
+      return fmt::format("prefill learnt the destination: {} announced, {} needed by its own view",
+                         counted(e.a, "page"), e.b);
     case Step::prefilled:
-      return fmt::format("prefill computed {} tokens ({} more came from its prefix cache)", e.a,
-                         e.b);
+      return fmt::format("prefill computed {} ({} more came from its prefix cache)",
+                         counted(e.a, "token"), e.b);
     case Step::result_retired:
       return "prefill retired the result: an abort was pending, nothing is sent";
     case Step::last_chunk_posted:
-      return fmt::format("prefill posted its last chunk: {} pages in all", e.a);
+      return fmt::format("prefill posted its last chunk: {} in all", counted(e.a, "page"));
     case Step::success_sent:
       return fmt::format("prefill reported Success (rank {})", e.a);
     case Step::failure_sent:
@@ -49,8 +49,8 @@ std::string sentence(const JournalEntry& e) {
     case Step::failure_received:
       return fmt::format("decode received Failed ({})", e.a);
     case Step::committed:
-      return fmt::format("decode took \"transfer complete\" at its word and committed {} tokens",
-                         e.a);
+      return fmt::format("decode took \"transfer complete\" at its word and committed {}",
+                         counted(e.a, "token"));
     case Step::refused:
       return fmt::format("decode refused to commit: {}", name(static_cast<Cause>(e.a)));
     case Step::merged:
@@ -64,7 +64,7 @@ std::string sentence(const JournalEntry& e) {
     case Step::timed_out:
       return "timed out waiting";
     case Step::pages_released:
-      return fmt::format("released {} pages", e.a);
+      return fmt::format("released {}", counted(e.a, "page"));
     case Step::write_pending:
       return fmt::format("{} of them still referenced by a posted transfer", e.a);
     case Step::answered:
@@ -106,6 +106,10 @@ void add_origins(const World& world, const ProvenanceLog& log, Finding& f, Recor
 }
 
 }  // namespace
+
+std::string counted(std::int64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 std::string component_name(const World& world, std::uint32_t component) {
   for (const Deployment& d : world.deployments) {

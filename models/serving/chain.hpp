@@ -5,6 +5,8 @@
 
 namespace handoff {
 
+std::string counted(std::int64_t count, const char* noun);  // "1 page", "2 pages"
+
 // nullptr when the request is no longer in flight.
 const Request* find_request(const World& world, RequestSerial serial);
 

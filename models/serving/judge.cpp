@@ -179,9 +179,9 @@ void judge_release(const Context& c, Request& r, std::uint32_t component,
     Finding* f = open_finding(c, Rule::free_in_flight, r, component, fresh);
     if (f != nullptr && fresh) {
       f->pages = report.pages;
-      f->message = fmt::format(
-          "{} pages of request {} were freed while a posted transfer still referenced them",
-          report.in_flight, r.serial);
+      f->message = fmt::format("{} of request {} freed while a posted transfer still referenced {}",
+                               counted(report.in_flight, "page"), r.serial,
+                               report.in_flight == 1 ? "it" : "them");
       f->chain = chain_of(c.world, r);
       finish_chain(*f, c, component, r.serial, "its pages return to the pool");
     }
@@ -190,8 +190,8 @@ void judge_release(const Context& c, Request& r, std::uint32_t component,
     Finding* f = open_finding(c, Rule::balance, r, component, fresh);
     if (f != nullptr && fresh) {
       f->pages = report.pages;
-      f->message =
-          fmt::format("{} pages of request {} were freed a second time", report.not_held, r.serial);
+      f->message = fmt::format("{} of request {} freed a second time",
+                               counted(report.not_held, "page"), r.serial);
       f->chain = chain_of(c.world, r);
       finish_chain(*f, c, component, r.serial, "pages that nobody holds are freed");
     }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "tests/program/program.hpp"
@@ -50,6 +52,30 @@ TEST_F(Output, TheSummaryTellsTheChain) {
     EXPECT_NE(at, std::string::npos) << step << "\n" << out;
     if (at == std::string::npos) return;
   }
+}
+
+// The sample in the README is what the program prints; "…" stands for lines left out.
+TEST_F(Output, TheReadmeShowsTheRealThing) {
+  std::ifstream file(HANDOFF_SOURCE_DIR "/README.md");
+  std::stringstream readme;
+  readme << file.rdbuf();
+  const std::string text = readme.str();
+  const std::string start = "```text\n";
+  const std::size_t from = text.find(start, text.find("<!-- sample")) + start.size();
+  const std::string sample = text.substr(from, text.find("```", from) - from);
+  const std::string out =
+      handoff("run " + scenario_path("incidents/glm53_oversize.yaml") + " --quiet").out;
+  std::size_t at = 0;
+  std::size_t shown = 0;
+  std::stringstream lines(sample);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line == "…") continue;
+    ++shown;
+    const std::size_t found = out.find(line + "\n", at);
+    ASSERT_NE(found, std::string::npos) << line;
+    at = found + line.size();
+  }
+  EXPECT_GT(shown, 20u);
 }
 
 TEST_F(Output, JsonIsOneDocumentAndSaysTheSame) {
