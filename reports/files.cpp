@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -96,6 +98,35 @@ void OutputFolder::commit() {
     fail(path_, "cannot be made", errno);
   }
   draft_.clear();
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+  std::error_code error;
+  if (path_.empty()) throw OutputError("an output file needs a name");
+  if (fs::is_directory(path_, error)) throw OutputError(path_ + ": is a folder");
+  const fs::path folder = fs::path(path_).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+    fail(folder.empty() ? path_ : folder.string(), "cannot be written", errno);
+}
+
+void OutputFile::write(const std::string& text) const {
+  std::error_code error;
+  // A pipe or a device cannot be replaced, only written.
+  const bool special = fs::exists(path_, error) && !fs::is_regular_file(path_, error);
+  std::string draft = special ? path_ : path_ + ".draft-XXXXXX";
+  const int descriptor =
+      special ? ::open(path_.c_str(), O_WRONLY | O_CLOEXEC) : ::mkstemp(draft.data());
+  if (descriptor < 0) fail(path_, "cannot be written", errno);
+  std::FILE* file = ::fdopen(descriptor, "wb");
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool closed = std::fclose(file) == 0;
+  int failed = written && closed ? 0 : errno;
+  if (!special && failed == 0 &&
+      (::chmod(draft.c_str(), 0644) != 0 || std::rename(draft.c_str(), path_.c_str()) != 0))
+    failed = errno;
+  if (failed == 0) return;
+  if (!special) ::unlink(draft.c_str());
+  fail(path_, "cannot be written", failed);
 }
 
 }  // namespace handoff

@@ -48,4 +48,15 @@ class OutputFolder {
   std::vector<std::unique_ptr<Stream>> streams_;
 };
 
+// One file, replaced in one step by write(). Throws OutputError, in the constructor when its folder
+// cannot be written.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);
+  void write(const std::string& text) const;
+
+ private:
+  std::string path_;
+};
+
 }  // namespace handoff

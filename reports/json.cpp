@@ -59,12 +59,6 @@ void print(std::string& out, const json::value& value, int depth) {
   out += '}';
 }
 
-std::string document(const json::value& value) {
-  std::string out;
-  print(out, value, 0);
-  return out + "\n";
-}
-
 std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
 
 json::value time_or_null(TimeNs at) { return at == kNever ? json::value() : json::value(at); }
@@ -291,18 +285,24 @@ json::array findings_of(const RunReport& report) {
 
 }  // namespace
 
+std::string pretty_json(const json::value& value) {
+  std::string out;
+  print(out, value, 0);
+  return out + "\n";
+}
+
 std::string report_json(const RunReport& report, const Verdict& verdict) {
-  return document(report_of(report, verdict));
+  return pretty_json(report_of(report, verdict));
 }
 
 std::string findings_json(const RunReport& report) {
-  return document(json::object{{"findings", findings_of(report)}});
+  return pretty_json(json::object{{"findings", findings_of(report)}});
 }
 
 std::string whole_json(const RunReport& report, const Verdict& verdict) {
   json::object whole = report_of(report, verdict);
   whole["findings"] = findings_of(report);
-  return document(whole);
+  return pretty_json(whole);
 }
 
 }  // namespace handoff

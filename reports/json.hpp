@@ -3,6 +3,7 @@
 // scenario file lies or on which machine the run was made.
 #pragma once
 
+#include <boost/json/fwd.hpp>
 #include <string>
 
 #include "reports/verdict.hpp"
@@ -17,5 +18,8 @@ std::string report_json(const RunReport& report, const Verdict& verdict);
 std::string findings_json(const RunReport& report);
 // Both in one document.
 std::string whole_json(const RunReport& report, const Verdict& verdict);
+
+// Two spaces a level; what holds nothing nested stands on one line. Ends with a newline.
+std::string pretty_json(const boost::json::value& value);
 
 }  // namespace handoff

@@ -79,6 +79,7 @@ std::optional<std::int64_t> time_value(const OutcomeMetrics& outcomes, std::stri
   if (which == "mean") return rounded(d.mean, unit);
   if (which == "p50") return rounded(d.p50, unit);
   if (which == "p90") return rounded(d.p90, unit);
+  if (which == "max") return rounded(d.max, unit);
   HANDOFF_CHECK(which == "p99", "no metric '" + std::string(name) + "'");
   return rounded(d.p99, unit);
 }
@@ -104,6 +105,11 @@ constexpr PlainMetric kPlain[] = {
      [](const Scope& s) -> std::optional<std::int64_t> { return s.outcomes.foreign_tokens; }},
     {"unwritten_tokens",
      [](const Scope& s) -> std::optional<std::int64_t> { return s.outcomes.unwritten_tokens; }},
+    {"terminal_max_ms",
+     [](const Scope& s) -> std::optional<std::int64_t> {
+       if (s.outcomes.requests == 0) return std::nullopt;
+       return rounded(s.outcomes.terminal_max_ns, kMillisecond);
+     }},
     {"findings",
      [](const Scope& s) -> std::optional<std::int64_t> { return findings_value(s, std::nullopt); }},
     {"faults_fired",
@@ -224,6 +230,7 @@ void OutcomeCollector::add(Samples& s, const RequestOutcome& o) {
   m.corrupt += o.corrupt;
   m.foreign_tokens += o.foreign_tokens;
   m.unwritten_tokens += o.unwritten_tokens;
+  m.terminal_max_ns = std::max(m.terminal_max_ns, o.end_ns - o.arrival_ns);
   if (o.status != 200) return;
   s.e2e.push_back(o.end_ns - o.arrival_ns);
   if (o.first_token_ns == kNever) return;

@@ -33,9 +33,10 @@ struct OutcomeMetrics {
   std::uint64_t corrupt = 0;
   std::int64_t foreign_tokens = 0;
   std::int64_t unwritten_tokens = 0;
-  Distribution ttft;  // arrival to the first token at the client
-  Distribution tpot;  // a token after the first: (end - first token) / (tokens - 1)
-  Distribution e2e;   // arrival to the end
+  Distribution ttft;           // arrival to the first token at the client
+  Distribution tpot;           // a token after the first: (end - first token) / (tokens - 1)
+  Distribution e2e;            // arrival to the end
+  TimeNs terminal_max_ns = 0;  // arrival to the terminal state of the slowest, any status
 };
 
 // Everything that reports are made from. Wall time and memory of the simulator itself are not among

@@ -232,7 +232,9 @@ class Summary {
     if (cases.size() > shown.size())
       line("\n  {} more{}: --findings N tells N of each kind, --out DIR writes all",
            grouped(to_signed(cases.size() - shown.size())),
-           shown.empty() ? "" : shown.size() == 1 ? " like this one" : " like these");
+           shown.empty()       ? ""
+           : shown.size() == 1 ? " like this one"
+                               : " like these");
     if (total > result_.findings.size())
       line("  ({} findings beyond limits.findings are counted, not kept)",
            grouped(to_signed(total - result_.findings.size())));
@@ -261,7 +263,11 @@ class Summary {
   void expectations() {
     heading("Expectations");
     for (const Check& check : verdict_.checks) {
-      if (check.met)
+      if (!check.judged)
+        line("  over all seeds  {}: {} ({})", check.expected.metric,
+             check.found ? std::to_string(*check.found) : "nothing to measure",
+             bound_text(check.expected));
+      else if (check.met)
         line("  {}      {}: {}", style_.good("ok"), check.expected.metric,
              expected_and_found(check));
       else

@@ -10,9 +10,11 @@ Verdict judge(const RunReport& report) {
   Verdict verdict;
   const Expectations& expected = report.scenario->expect;
   for (const Expectation& e : expected.all) {
-    Check check{e, metric_value(report, e.metric), false};
-    check.met = check.found && *check.found >= e.low && *check.found <= e.high;
-    verdict.missed += !check.met;
+    Check check{e, metric_value(report, e.metric), false, true};
+    const bool within = check.found && *check.found >= e.low && *check.found <= e.high;
+    check.met = e.mode == Expectation::Mode::never ? check.found && !within : within;
+    check.judged = e.mode != Expectation::Mode::sometimes || expected.seeds == 1;
+    verdict.missed += check.judged && !check.met;
     if (!e.implied || !check.met) verdict.checks.push_back(std::move(check));
   }
   if (!expected.findings_given)

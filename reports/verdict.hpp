@@ -14,6 +14,8 @@ struct Check {
   Expectation expected;
   std::optional<std::int64_t> found;  // nothing: the run gave no value, which never meets it
   bool met = false;
+  // false: "sometimes" over several seeds, of which this run is one. Only `check` can tell.
+  bool judged = true;
 };
 
 struct Verdict {

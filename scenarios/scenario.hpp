@@ -52,19 +52,25 @@ class ScenarioError : public std::runtime_error {
 
 // low <= metric <= high, both ends included.
 struct Expectation {
+  // Over the seeds of Expectations::seeds: in every run, in at least one, in none.
+  enum class Mode : std::uint8_t { always, sometimes, never };
   std::string metric;  // a name of kMetrics, perhaps of one deployment
   std::int64_t low = 0;
   std::int64_t high = std::numeric_limits<std::int64_t>::max();
   bool implied = false;  // a rule that `findings` does not list: none of it
   SourceMark mark;
+  Mode mode = Mode::always;
 };
 
-// The bound of an expectation as a scenario writes it: "5", ">= 1", "<= 9", "2..4".
+// The bound of an expectation as a scenario writes it: "5", ">= 1", "<= 9", "2..4"; after "never "
+// or "sometimes " for those.
 std::string bound_text(const Expectation& expectation);
 
 struct Expectations {
   std::vector<Expectation> all;
   bool findings_given = false;  // false: the scenario says nothing of findings
+  // `check` runs the scenario with this many seeds: its own and those that follow.
+  std::int64_t seeds = 1;
 };
 
 // What a scenario may expect. A name that ends in '*' stands for a family: "findings.I1",
@@ -99,6 +105,9 @@ inline constexpr std::array kMetrics{
     Metric{"tpot_p50_us", true, "time of an output token after the first"},
     Metric{"tpot_p90_us", true, "time of an output token after the first"},
     Metric{"tpot_p99_us", true, "time of an output token after the first"},
+    Metric{"ttft_max_ms", true, "arrival to first token at the client"},
+    Metric{"e2e_max_ms", true, "arrival to the end of the response"},
+    Metric{"terminal_max_ms", true, "arrival to the terminal state, whatever the status"},
     Metric{"e2e_mean_ms", true, "arrival to the end of the response"},
     Metric{"e2e_p50_ms", true, "arrival to the end of the response"},
     Metric{"e2e_p90_ms", true, "arrival to the end of the response"},

@@ -9,9 +9,16 @@
 namespace handoff::loader {
 namespace {
 
+using Mode = Expectation::Mode;
+
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kBoundExpected = "a number, '>= 1', '<= 9' or '2..4'";
 constexpr const char* kNeverTainted = "never_tainted_deployments";
+constexpr const char* kSeeds = "seeds";
+constexpr const char* kEventually = "eventually_within";
+constexpr const char* kSometimes = "sometimes";
+constexpr const char* kNeverKey = "never";
+constexpr std::int64_t kSeedsMax = 100'000;
 
 std::vector<std::string> rule_codes() {
   std::vector<std::string> codes;
@@ -85,25 +92,22 @@ class ExpectReader {
  public:
   ExpectReader(ReadContext& context, Expectations& out) : context_(context), out_(out) {}
 
-  void read(const Node& node, const std::string& prefix) {
+  void read(const Node& node, const std::string& prefix, Mode mode = Mode::always) {
     for (const Entry& e : node.entries) {
       if (starts_with(e.key, "x-")) continue;
-      if (prefix.empty() && e.key == kNeverTainted) {
-        never_tainted(*e.value);
-        continue;
-      }
+      if (prefix.empty() && mode == Mode::always && special(e)) continue;
       const bool top_metrics = prefix.empty() && e.key == "metrics";
       const std::string name = top_metrics      ? std::string()
                                : prefix.empty() ? e.key
                                                 : prefix + "." + e.key;
       if (e.value->kind == Node::Kind::mapping) {
-        if (name == "findings") {
+        if (name == "findings" && mode == Mode::always) {
           per_rule_ = out_.findings_given = true;
           findings_mark_ = source_mark(e.mark);
         }
-        read(*e.value, name);
+        read(*e.value, name, mode);
       } else {
-        add(name, e);
+        add(name, e, mode);
       }
     }
   }
@@ -117,9 +121,38 @@ class ExpectReader {
   }
 
  private:
-  [[nodiscard]] bool has(const std::string& metric) const {
+  [[nodiscard]] bool has(const std::string& metric, Mode mode = Mode::always) const {
     return std::any_of(out_.all.begin(), out_.all.end(),
-                       [&](const Expectation& e) { return e.metric == metric; });
+                       [&](const Expectation& e) { return e.metric == metric && e.mode == mode; });
+  }
+
+  // Keys that are no metric. False: it is one.
+  bool special(const Entry& e) {
+    if (e.key == kNeverTainted)
+      never_tainted(*e.value);
+    else if (e.key == kSeeds)
+      Integer{1, kSeedsMax}.read(context_, *e.value, out_.seeds);
+    else if (e.key == kEventually)
+      eventually(e);
+    else if (e.key == kSometimes || e.key == kNeverKey)
+      modal(e, e.key == kNeverKey ? Mode::never : Mode::sometimes);
+    else
+      return false;
+    return true;
+  }
+
+  void modal(const Entry& e, Mode mode) {
+    if (is_mapping(context_, *e.value)) read(*e.value, {}, mode);
+  }
+
+  // Every request has its terminal state this long after it arrived.
+  void eventually(const Entry& e) {
+    TimeNs within = 0;
+    Duration{.low = kMillisecond}.read(context_, *e.value, within);
+    if (within == 0) return;
+    const auto bound = "<= " + std::to_string(within / kMillisecond);
+    add("terminal_max_ms", {e.key, e.mark, plain(bound)}, Mode::always);
+    add("unfinished", {e.key, e.mark, plain("0")}, Mode::always);
   }
 
   // The error of a name, with its deployment looked up.
@@ -135,18 +168,19 @@ class ExpectReader {
                        name.substr(kPrefix.size()), joined(context_.deployments));
   }
 
-  void add(const std::string& name, const Entry& e) {
+  void add(const std::string& name, const Entry& e, Mode mode) {
     const std::string problem = name_error(name);
     if (!problem.empty()) return context_.diagnostics.error(e.mark, problem);
-    if (has(name))
+    if (has(name, mode))
       return context_.diagnostics.error(e.mark, fmt::format("'{}' is expected twice", name));
-    if (starts_with(name, "findings")) out_.findings_given = true;
-    if (starts_with(name, "findings.")) per_rule_ = true;
+    if (mode == Mode::always && starts_with(name, "findings")) out_.findings_given = true;
+    if (mode == Mode::always && starts_with(name, "findings.")) per_rule_ = true;
     const std::string* text = any_text(context_, *e.value, kBoundExpected);
     if (text == nullptr) return;
     Expectation expectation;
     expectation.metric = name;
     expectation.mark = source_mark(e.mark);
+    expectation.mode = mode;
     const bool number_in_quotes = e.value->quoted && natural(*text).has_value();
     if (number_in_quotes || !parse_bound(*text, expectation))
       return context_.error(*e.value,
@@ -167,7 +201,8 @@ class ExpectReader {
                          fmt::format("no deployment '{}'{}", names[i], hint(names[i], known)));
         continue;
       }
-      add("deployment." + names[i] + ".tainted_responses", {{}, item.mark, plain("0")});
+      add("deployment." + names[i] + ".tainted_responses", {{}, item.mark, plain("0")},
+          Mode::always);
     }
   }
 
@@ -186,15 +221,20 @@ void Expect::read(ReadContext& context, const Node& node, Expectations& out) con
   reader.finish();
 }
 
-NodePtr Expect::write(const Surroundings&, Expectations& value) const {
+namespace {
+
+// The expectations of one mode, rules gathered under `findings`.
+std::vector<Entry> entries_of(const Expectations& value, Expectation::Mode mode) {
   constexpr std::string_view kFindings = "findings.";
   std::vector<Entry> entries;
   std::vector<Entry> rules;
   bool per_rule = false;
-  for (const Expectation& e : value.all) {
+  for (Expectation e : value.all) {
+    if (e.mode != mode) continue;
     const bool rule = starts_with(e.metric, kFindings);
     per_rule = per_rule || rule;
     if (e.implied) continue;
+    e.mode = Expectation::Mode::always;
     const std::string text = bound_text(e);
     const bool operators = text.find_first_of("<>") != std::string::npos;
     (rule ? rules : entries)
@@ -202,6 +242,18 @@ NodePtr Expect::write(const Surroundings&, Expectations& value) const {
                          operators ? quoted(text) : plain(text)));
   }
   if (per_rule) entries.push_back(entry("findings", mapping(std::move(rules))));
+  return entries;
+}
+
+}  // namespace
+
+NodePtr Expect::write(const Surroundings&, Expectations& value) const {
+  std::vector<Entry> entries = entries_of(value, Mode::always);
+  if (value.seeds != 1) entries.push_back(entry(kSeeds, plain(std::to_string(value.seeds))));
+  for (const auto& [key, mode] :
+       {std::pair{kSometimes, Mode::sometimes}, std::pair{kNeverKey, Mode::never}})
+    if (std::vector<Entry> of_mode = entries_of(value, mode); !of_mode.empty())
+      entries.push_back(entry(key, mapping(std::move(of_mode))));
   return mapping(std::move(entries));
 }
 
@@ -231,6 +283,10 @@ NodePtr Expect::schema_of(Definitions& definitions) {
   const NodePtr object = type_schema("object");
   properties.push_back(entry("findings", nested("^(I[1-8]|T1)$")));
   properties.push_back(entry("status", nested("^[0-9]{3}$")));
+  properties.push_back(entry(kSeeds, Integer{1, kSeedsMax}.schema<std::int64_t>(definitions)));
+  properties.push_back(entry(kEventually, Duration{}.schema<TimeNs>(definitions)));
+  properties.push_back(entry(kSometimes, object));
+  properties.push_back(entry(kNeverKey, object));
   properties.push_back(entry("deployment", object));
   properties.push_back(entry("metrics", object));
   properties.push_back(
@@ -250,6 +306,11 @@ NodePtr Expect::schema_of(Definitions& definitions) {
 namespace handoff {
 
 std::string bound_text(const Expectation& e) {
+  if (e.mode != Expectation::Mode::always) {
+    Expectation plain = e;
+    plain.mode = Expectation::Mode::always;
+    return (e.mode == Expectation::Mode::never ? "never " : "sometimes ") + bound_text(plain);
+  }
   if (e.low == e.high) return std::to_string(e.low);
   if (e.high == loader::kNoLimit) return fmt::format(">= {}", e.low);
   if (e.low == 0) return fmt::format("<= {}", e.high);

@@ -86,8 +86,7 @@ int run_command(const Words& words) {
   const Style style = style_for(options.one_of("color", {"auto", "always", "never"}));
   const auto cases = static_cast<std::size_t>(options.number("findings", 1, 0, 1'000'000));
   std::vector<std::string> sets = options.values("set");
-  const std::int64_t seed =
-      options.number("seed", 0, 0, std::numeric_limits<std::int64_t>::max());
+  const std::int64_t seed = options.number("seed", 0, 0, std::numeric_limits<std::int64_t>::max());
   if (options.has("seed")) sets.push_back(fmt::format("seed={}", seed));
 
   const auto start = std::chrono::steady_clock::now();

@@ -10,7 +10,6 @@
 #include <optional>
 #include <thread>
 
-#include "reports/text.hpp"
 #include "sim/app/execute.hpp"
 #include "sim/engine/check.hpp"
 
@@ -29,66 +28,79 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-void judge_run(const Scenario& scenario, SuiteResult& result) {
-  const Executed executed = execute(scenario, {});
-  if (executed.interrupted) {
-    result.outcome = Outcome::interrupted;
-    return;
+SuiteResult judge_runs(Scenario scenario, const std::string& path, const std::string& arm) {
+  SuiteJudge judge(scenario, path, arm);
+  const std::uint64_t first = scenario.run.seed;
+  for (std::int64_t i = 0; i < scenario.expect.seeds && !interrupted(); ++i) {
+    scenario.run.seed = first + static_cast<std::uint64_t>(i);
+    const Executed executed = execute(scenario, {});
+    if (executed.interrupted) break;
+    judge.add(executed.report, executed.verdict, scenario.run.seed);
   }
-  std::uint64_t findings = 0;
-  for (const std::uint64_t count : executed.report.result.findings_by_rule) findings += count;
-  result.counts = fmt::format(
-      "{}, {}", plural(static_cast<std::int64_t>(executed.report.result.requests), "request"),
-      plural(static_cast<std::int64_t>(findings), "finding"));
-  if (executed.verdict.passed()) return;
-  result.outcome = Outcome::failed;
-  for (const Check& check : executed.verdict.checks) {
-    if (check.met) continue;
-    const SourceMark mark = check.expected.mark;
-    const std::string place =
-        mark.line > 0 ? fmt::format("{}:{}:{}: ", scenario.path, mark.line, mark.column) : "";
-    result.details.push_back(place + text(check));
-  }
-  if (executed.verdict.unexpected_findings > 0)
-    result.details.push_back(fmt::format(
-        "{}, and the scenario expects none",
-        plural(static_cast<std::int64_t>(executed.verdict.unexpected_findings), "finding")));
+  SuiteResult result = judge.take();
+  if (interrupted()) result.outcome = SuiteOutcome::interrupted;
+  return result;
 }
 
 // Runs `work` and tells what became of it; nothing thrown gets out of a thread.
 template <class Work>
-void guarded(SuiteResult& result, Work&& work) {
+SuiteResult guarded(const std::string& path, const std::string& arm, Work&& work) {
+  SuiteResult failed;
+  failed.path = path;
+  failed.arm = arm;
+  failed.outcome = SuiteOutcome::bad_input;
   try {
-    work();
+    return work();
   } catch (const ScenarioError& error) {
-    result.outcome = Outcome::bad_input;
-    result.details = lines_of(error.what());
+    failed.errors = lines_of(error.what());
+    const Diagnostic& first = error.diagnostics().front();
+    if (first.file == path) failed.error_mark = {first.line, first.column};
   } catch (const TraceError& error) {
-    result.outcome = Outcome::bad_input;
-    result.details = lines_of(error.what());
+    failed.errors = lines_of(error.what());
   } catch (const std::exception& error) {
-    result.outcome = Outcome::broken;
-    result.details = lines_of(error.what());
+    failed.outcome = SuiteOutcome::broken;
+    failed.errors = lines_of(error.what());
   }
+  return failed;
 }
 
 std::vector<SuiteResult> run_file(const std::string& path, const std::vector<std::string>& sets) {
-  std::vector<SuiteResult> results(1);
-  results[0].path = path;
+  std::vector<SuiteResult> results;
   std::vector<FixedArm> arms;
-  guarded(results[0], [&] {
-    const Scenario scenario = load_scenario(path, sets, catalog_folder());
+  results.push_back(guarded(path, {}, [&] {
+    Scenario scenario = load_scenario(path, sets, catalog_folder());
     arms = scenario.fixed;
-    judge_run(scenario, results[0]);
-  });
+    return judge_runs(std::move(scenario), path, {});
+  }));
   for (std::size_t i = 0; i < arms.size(); ++i) {
-    SuiteResult& result = results.emplace_back();
-    result.path = path;
-    result.arm = arms[i].name.empty() ? fmt::format("fixed: {}", fmt::join(arms[i].set, ", "))
-                                      : "fixed: " + arms[i].name;
-    guarded(result, [&] { judge_run(load_fixed_arm(path, sets, i, catalog_folder()), result); });
+    const std::string arm = arms[i].name.empty()
+                                ? fmt::format("fixed: {}", fmt::join(arms[i].set, ", "))
+                                : "fixed: " + arms[i].name;
+    results.push_back(guarded(path, arm, [&] {
+      return judge_runs(load_fixed_arm(path, sets, i, catalog_folder()), path, arm);
+    }));
   }
   return results;
+}
+
+// Whether `name` is `pattern`, in which '*' stands for any characters.
+bool matches(std::string_view name, std::string_view pattern) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] != '*')
+    return !name.empty() && name[0] == pattern[0] && matches(name.substr(1), pattern.substr(1));
+  for (std::size_t skip = 0; skip <= name.size(); ++skip)
+    if (matches(name.substr(skip), pattern.substr(1))) return true;
+  return false;
+}
+
+// Files below `folder`, or in it alone, whose name is `pattern`.
+void collect(const fs::path& folder, bool below, const std::string& pattern,
+             std::vector<std::string>& files) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory() && below) collect(entry.path(), below, pattern, files);
+    if (entry.is_regular_file() && matches(entry.path().filename().string(), pattern))
+      files.push_back(entry.path().string());
+  }
 }
 
 }  // namespace
@@ -97,26 +109,36 @@ std::vector<std::string> scenario_files(const Words& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      if (!fs::exists(path, error))
-        throw UsageError(fmt::format("{}: no such file or folder", path));
-      files.push_back(path);
-      continue;
-    }
+    const fs::path place(path);
     const std::size_t before = files.size();
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
-      if (entry.is_regular_file() && entry.path().extension() == ".yaml")
-        files.push_back(entry.path().string());
-    if (files.size() == before)
-      throw UsageError(fmt::format("{}: no *.yaml file in this folder", path));
+    if (fs::is_directory(place, error)) {
+      collect(place, true, "*.yaml", files);
+      if (files.size() == before)
+        throw UsageError(fmt::format("{}: no *.yaml file in this folder", path));
+    } else if (fs::exists(place, error)) {
+      files.push_back(path);
+    } else if (place.filename().string().find('*') != std::string::npos) {
+      const fs::path folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
+      if (fs::is_directory(folder, error)) collect(folder, false, place.filename().string(), files);
+      if (files.size() == before) throw UsageError(fmt::format("{}: no such file", path));
+    } else {
+      throw UsageError(fmt::format("{}: no such file or folder", path));
+    }
   }
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
   return files;
 }
 
+std::vector<std::string> shard_of(const std::vector<std::string>& files, std::size_t part,
+                                  std::size_t parts) {
+  std::vector<std::string> out;
+  for (std::size_t i = part - 1; i < files.size(); i += parts) out.push_back(files[i]);
+  return out;
+}
+
 void run_suite(const std::vector<std::string>& files, const std::vector<std::string>& sets,
-               unsigned jobs, const std::function<void(const SuiteResult&)>& on_result) {
+               unsigned jobs, const std::function<void(SuiteResult)>& on_result) {
   std::vector<std::optional<std::vector<SuiteResult>>> done(files.size());
   std::mutex mutex;
   std::condition_variable changed;
@@ -138,9 +160,9 @@ void run_suite(const std::vector<std::string>& files, const std::vector<std::str
     changed.wait_for(lock, std::chrono::hours(24),
                      [&] { return done[i].has_value() || interrupted(); });
     if (!done[i]) break;
-    const std::vector<SuiteResult> results = std::move(*done[i]);
+    std::vector<SuiteResult> results = std::move(*done[i]);
     lock.unlock();
-    for (const SuiteResult& result : results) on_result(result);
+    for (SuiteResult& result : results) on_result(std::move(result));
   }
   for (std::thread& thread : threads) thread.join();
 }
