@@ -248,12 +248,15 @@ json::object json_of(const RunReport& report, const Finding& f) {
   for (const PageSpan& p : f.pages)
     pages.emplace_back(json::object{{"first", p.first}, {"count", p.count}});
   json::array chain;
-  for (const ChainLink& link : f.chain)
-    chain.emplace_back(json::object{{"at_ns", link.at},
-                                    {"event", link.event},
-                                    {"node", link.node.empty() ? "client" : link.node},
-                                    {"request", request_or_null(link.request)},
-                                    {"what", link.what}});
+  for (const ChainLink& link : f.chain) {
+    json::object step{{"at_ns", link.at},
+                      {"event", link.event},
+                      {"node", link.node.empty() ? "client" : link.node},
+                      {"request", request_or_null(link.request)},
+                      {"what", link.what}};
+    if (!link.decision.empty()) step["decision"] = link.decision;
+    chain.emplace_back(std::move(step));
+  }
   json::object o{{"id", f.id},
                  {"rule", code(f.rule)},
                  {"title", title(f.rule)},

@@ -176,6 +176,17 @@ ModelSpec load_model(const std::string& name, const std::string& catalog_dir);
 HardwareSpec load_hardware(const std::string& name, const std::string& catalog_dir);
 EnginePolicy load_engine(const std::string& name, const std::string& catalog_dir);
 
+// A policy that differs from another in one decision: every other value of an enumeration, the
+// other value of a switch. Numbers and times are left out, and no deliberate bug is switched on.
+struct PolicyChange {
+  std::string key;    // "commit.length"
+  std::string value;  // "true"
+  EnginePolicy policy;
+};
+std::vector<PolicyChange> policy_changes(const EnginePolicy& policy);
+// The value of a policy's key as scenarios write it; empty: no such key.
+std::string policy_value(const EnginePolicy& policy, const std::string& key);
+
 // Tokens that a node's pool holds when the scenario does not say: nine tenths of a device's memory
 // less the device's share of the weights, over the bytes that one token of all groups takes on a
 // device (a replicated group whole, others split over the devices). <= 0: the weights do not fit.

@@ -34,6 +34,13 @@ struct ChainLink {
   std::string node;         // "glm-5.3/decode[0]"; empty for the client
   RequestSerial request = kNoSerial;
   std::string what;  // "wrote", "freed", ...: a sentence without its subject
+  // Keys of the engine's policy that this step followed ("rejected_prompt", "commit"); empty: none.
+  std::string decision;
+  // What orders it with steps elsewhere: a message that this step sends or receives, and a thing
+  // (a page) that one step after the other had in hand on this node. Empty: none.
+  std::string sends;
+  std::string receives;
+  std::string object;
 };
 
 // Content of one other request that the victim read.

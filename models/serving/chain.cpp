@@ -73,9 +73,72 @@ std::string sentence(const JournalEntry& e) {
   return "?";
 }
 
-void add_record(const World& world, Finding& f, const Record& record, std::string what) {
-  f.chain.push_back({record.at, record.event, component_name(world, record.node), record.request,
-                     std::move(what)});
+// The policy keys that decided a step. `r` is as it stands when the finding is made.
+const char* decision(const Request& r, const JournalEntry& e) {
+  const bool pending = r.prefill.pending_abort != 0;
+  switch (e.step) {
+    case Step::arrived:
+      return "router_admission";
+    case Step::rejected_by_prefill:
+    case Step::placeholder_on_prefill:
+    case Step::rejected_by_decode:
+    case Step::placeholder_on_decode:
+      return "rejected_prompt";
+    case Step::kept_for_notice:
+    case Step::result_retired:
+      return "pending_abort";
+    case Step::allocated_on_decode:
+      return "free_order, zero_on_allocate";
+    case Step::prefilled:
+    case Step::last_chunk_posted:
+      return pending ? "pending_abort" : "";
+    case Step::success_sent:
+      return pending ? "pending_abort_on_success" : "";
+    case Step::failure_sent:
+      return "abort_notice";
+    case Step::failure_received:
+      return "failure_status";
+    case Step::committed:
+    case Step::refused:
+      return "commit";
+    case Step::retracted:
+      return "retract_order";
+    case Step::timed_out:
+      return "waiting_timeout";
+    case Step::pages_released:
+    case Step::write_pending:
+      return r.decode.aborted || r.first_cause_status != 0 ? "abort_release" : "";
+    case Step::destination_known:
+    case Step::success_received:
+    case Step::merged:
+    case Step::resumed:
+    case Step::aborted_by_client:
+    case Step::answered:
+      return "";
+  }
+  return "";
+}
+
+const char* message_sent(Step step) {
+  if (step == Step::allocated_on_decode) return "metadata";
+  if (step == Step::success_sent) return "Success";
+  return step == Step::failure_sent ? "Failed" : "";
+}
+
+const char* message_received(Step step) {
+  if (step == Step::destination_known) return "metadata";
+  if (step == Step::success_received) return "Success";
+  return step == Step::failure_received ? "Failed" : "";
+}
+
+ChainLink record_link(const World& world, const Record& record, std::string what) {
+  ChainLink link;
+  link.at = record.at;
+  link.event = record.event;
+  link.node = component_name(world, record.node);
+  link.request = record.request;
+  link.what = std::move(what);
+  return link;
 }
 
 // From the write that left the content back to who computed it.
@@ -83,19 +146,25 @@ void add_origins(const World& world, const ProvenanceLog& log, Finding& f, Recor
                  PageIndex page) {
   for (RecordId id = write; id.valid(); id = log.get(id).origin) {
     const Record& record = log.get(id);
+    const auto add = [&](std::string what) -> ChainLink& {
+      return f.chain.emplace_back(record_link(world, record, std::move(what)));
+    };
     switch (record.kind) {
-      case RecordKind::transfer_write:
-        add_record(world, f, record, fmt::format("its KV arrived in page {}", page));
+      case RecordKind::transfer_write: {
+        ChainLink& link = add(fmt::format("its KV arrived in page {}", page));
+        link.receives = "data";
+        link.object = page_name(page);
         break;
+      }
       case RecordKind::restore_write:
-        add_record(world, f, record,
-                   fmt::format("its KV was restored from host memory into page {}", page));
+        add(fmt::format("its KV was restored from host memory into page {}", page)).object =
+            page_name(page);
         break;
       case RecordKind::prefill_write:
-        add_record(world, f, record, "computed this KV in prefill");
+        add("computed this KV in prefill").sends = "data";
         break;
       case RecordKind::decode_write:
-        add_record(world, f, record, "computed this KV while decoding");
+        add("computed this KV while decoding").object = page_name(page);
         break;
       case RecordKind::allocate:
       case RecordKind::free:
@@ -106,6 +175,8 @@ void add_origins(const World& world, const ProvenanceLog& log, Finding& f, Recor
 }
 
 }  // namespace
+
+std::string page_name(PageIndex page) { return fmt::format("page {}", page); }
 
 std::string counted(std::int64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -134,7 +205,15 @@ std::vector<ChainLink> chain_of(const World& world, const Request& r) {
   std::vector<ChainLink> links;
   links.reserve(r.journal.size());
   for (const JournalEntry& e : r.journal)
-    links.push_back({e.at, e.event, component_name(world, e.component), r.serial, sentence(e)});
+    links.push_back({e.at,
+                     e.event,
+                     component_name(world, e.component),
+                     r.serial,
+                     sentence(e),
+                     decision(r, e),
+                     message_sent(e.step),
+                     message_received(e.step),
+                     {}});
   return links;
 }
 
@@ -143,17 +222,26 @@ void add_page_history(const World& world, Finding& f, const ReadPlace& place, st
   const Deployment& d = world.deployments[f.deployment];
   add_origins(world, d.log, f, write, page);
   const PagePool& pool = place.memory->groups[group].pool;
-  if (pool.freed(page).valid())
-    add_record(world, f, d.log.get(pool.freed(page)),
-               fmt::format("released page {}, contents left in place", page));
-  if (pool.allocated(page).valid())
-    add_record(world, f, d.log.get(pool.allocated(page)), fmt::format("was given page {}", page));
+  const auto add = [&](RecordId id, std::string what) {
+    if (!id.valid()) return;
+    f.chain.push_back(record_link(world, d.log.get(id), std::move(what)));
+    f.chain.back().object = page_name(page);
+  };
+  add(pool.freed(page), fmt::format("released page {}, contents left in place", page));
+  add(pool.allocated(page), fmt::format("was given page {}", page));
 }
 
 void finish_chain(Finding& f, const Context& c, std::uint32_t component, RequestSerial request,
-                  std::string what) {
-  f.chain.push_back(
-      {c.now(), c.event(), component_name(c.world, component), request, std::move(what)});
+                  std::string what, std::string object) {
+  f.chain.push_back({c.now(),
+                     c.event(),
+                     component_name(c.world, component),
+                     request,
+                     std::move(what),
+                     {},
+                     {},
+                     {},
+                     std::move(object)});
   std::stable_sort(f.chain.begin(), f.chain.end(), [](const ChainLink& a, const ChainLink& b) {
     return a.at != b.at ? a.at < b.at : a.event < b.event;
   });

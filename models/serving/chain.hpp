@@ -18,7 +18,10 @@ void add_page_history(const World& world, Finding& finding, const ReadPlace& pla
                       std::size_t group, PageIndex page, RecordId write);
 
 // Adds the last link ("... now") and sorts the chain by (time, event), keeping order among equals.
+// `object`: what the step had in hand (ChainLink::object).
 void finish_chain(Finding& finding, const Context& c, std::uint32_t component,
-                  RequestSerial request, std::string what);
+                  RequestSerial request, std::string what, std::string object = {});
+
+std::string page_name(PageIndex page);  // "page 64", as objects of chains are called
 
 }  // namespace handoff

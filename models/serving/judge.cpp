@@ -85,7 +85,8 @@ void report_read(const Context& c, Request& r, const ReadPlace& place, const Rea
   add_page_history(c.world, *f, place, group, page, write);
   finish_chain(*f, c, place.component, r.serial,
                verdict.foreign > 0 ? "read content of other requests and computes from it"
-                                   : "read content that is not its own and computes from it");
+                                   : "read content that is not its own and computes from it",
+               page_name(page));
 }
 
 }  // namespace
@@ -265,8 +266,15 @@ void judge_leaks(const Context& c, const Deployment& d, std::uint32_t component,
         const RecordId allocated = memory.groups[g].pool.allocated(page);
         if (allocated.valid()) {
           const Record& record = d.log.get(allocated);
-          f->chain.push_back(
-              {record.at, record.event, node, record.request, "was given the pages"});
+          f->chain.push_back({record.at,
+                              record.event,
+                              node,
+                              record.request,
+                              "was given the pages",
+                              {},
+                              {},
+                              {},
+                              {}});
         }
         finish_chain(*f, c, component, book.owner(page), "the run ends and they are still held");
       }
@@ -278,6 +286,8 @@ void judge_leaks(const Context& c, const Deployment& d, std::uint32_t component,
 }  // namespace
 
 void judge_end(const Context& c, StopReason stop) {
+  // Whoever ran it wanted it to stop here: nothing can be held against what is under way.
+  if (stop == StopReason::reached) return;
   for (Request& r : c.world.requests) {
     if (!r.live || r.answered) continue;
     bool fresh = false;

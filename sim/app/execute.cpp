@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 
-#include "models/serving/cluster.hpp"
 #include "models/serving/run.hpp"
 #include "sim/app/command.hpp"
 
@@ -11,6 +10,12 @@ namespace handoff::app {
 std::string catalog_folder() {
   const char* named = std::getenv("HANDOFF_CATALOG");
   return named != nullptr && *named != '\0' ? named : HANDOFF_CATALOG_DIR;
+}
+
+ScenarioError scenario_error(const Scenario& scenario, const ConfigError& error) {
+  const SourceMark mark = error.mark();
+  return ScenarioError(
+      {{scenario.path, mark.line, mark.column, Severity::error, error.what(), {}}});
 }
 
 Executed execute(const Scenario& scenario, RunObserver observer) {
@@ -32,9 +37,7 @@ Executed execute(const Scenario& scenario, RunObserver observer) {
     RunResult result = run(scenario.run, collecting);
     executed.report = collector.finish(scenario, std::move(result));
   } catch (const ConfigError& error) {
-    const SourceMark mark = error.mark();
-    throw ScenarioError(
-        {{scenario.path, mark.line, mark.column, Severity::error, error.what(), {}}});
+    throw scenario_error(scenario, error);
   }
   executed.verdict = judge(executed.report);
   return executed;

@@ -4,12 +4,16 @@
 #include <functional>
 #include <string>
 
+#include "models/serving/cluster.hpp"
 #include "reports/verdict.hpp"
 
 namespace handoff::app {
 
 // The catalog that was built with the program, or the one that HANDOFF_CATALOG names.
 std::string catalog_folder();
+
+// A value of the scenario that only building the run could check, as an error at its place.
+ScenarioError scenario_error(const Scenario& scenario, const ConfigError& error);
 
 struct Executed {
   RunReport report;

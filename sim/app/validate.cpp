@@ -1,7 +1,6 @@
 // handoff validate: scenario files without running them.
 #include <fmt/format.h>
 
-#include "models/serving/cluster.hpp"
 #include "sim/app/execute.hpp"
 #include "sim/app/options.hpp"
 #include "sim/app/output.hpp"
@@ -14,9 +13,7 @@ void build(const Scenario& scenario) {
   try {
     const Cluster cluster(std::make_shared<const RunConfig>(scenario.run));
   } catch (const ConfigError& error) {
-    const SourceMark mark = error.mark();
-    throw ScenarioError(
-        {{scenario.path, mark.line, mark.column, Severity::error, error.what(), {}}});
+    throw scenario_error(scenario, error);
   }
 }
 

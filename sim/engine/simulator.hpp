@@ -142,6 +142,16 @@ class Simulator {
     }
   }
 
+  // Applies all events up to and including time `until`, or until a limit is met.
+  StopReason run_to(TimeNs until) {
+    start_once();
+    while (!schedule_.queue_.empty() && schedule_.queue_.peek().at <= until) {
+      const StopReason stop = run(schedule_.event_number_ + 1);
+      if (stop != StopReason::reached) return stop;
+    }
+    return schedule_.queue_.empty() ? StopReason::drained : StopReason::reached;
+  }
+
  private:
   void start_once() {
     if (started_) return;

@@ -7,7 +7,7 @@ namespace handoff {
 namespace {
 
 ChainLink link(std::uint64_t event, RequestSerial request, const std::string& what) {
-  return {static_cast<TimeNs>(event), event, "node", request, what};
+  return {static_cast<TimeNs>(event), event, "node", request, what, {}, {}, {}, {}};
 }
 
 TEST(Cases, GatherTheFindingsOfARequestAndTellEachStepOnce) {
