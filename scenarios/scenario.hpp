@@ -149,6 +149,10 @@ struct Scenario {
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& sets,
                        const std::string& catalog_dir);
 
+// As load_scenario, of a text that would stand at `path`.
+Scenario parse_scenario(const std::string& text, const std::string& path,
+                        const std::string& catalog_dir);
+
 // The scenario under its fixed arm `arm` (an index of Scenario::fixed): with the arm's values set
 // after `sets`, and the arm's expectations in place of its own.
 Scenario load_fixed_arm(const std::string& path, const std::vector<std::string>& sets,
@@ -156,6 +160,10 @@ Scenario load_fixed_arm(const std::string& path, const std::vector<std::string>&
 
 // Scenario::resolved with the trace paths made for a file that lies in `folder`.
 std::string resolved_for(const Scenario& scenario, const std::string& folder);
+
+// The scenario as one would write it: without what is as it would be anyway, names of the catalog
+// for what stands there. Loads to the same run. Workloads must not be traces.
+std::string lean_text(const Scenario& scenario, const std::string& catalog_dir);
 
 // JSON schema (draft 07) of a scenario file. It cannot see across keys: indexes, names and sums are
 // checked by load_scenario alone.

@@ -196,11 +196,50 @@ void FromCatalog::read(ReadContext& context, const Node& node, EngineView& out) 
   if (!changed.empty()) out.name += fmt::format("{}{})", kChanged, joined(changed));
 }
 
+namespace {
+
+// Entry `name` of the catalog, or nothing: whatever is wrong with it is not asked here.
+template <class T>
+std::optional<T> quietly(const Surroundings& around, const std::string& name) {
+  Diagnostics diagnostics;
+  diagnostics.add_source(around.catalog_dir, std::vector<std::string>{});
+  ReadContext context(diagnostics, around.catalog_dir);
+  auto file = read_catalog<T>(context, name, {});
+  return file ? std::optional<T>(std::move(file->spec)) : std::nullopt;
+}
+
+}  // namespace
+
+template <class T>
+NodePtr FromCatalog::name_alone(const Surroundings& around, T& value) {
+  std::optional<T> entry = quietly<T>(around, value.name);
+  const Surroundings whole;
+  if (!entry ||
+      yaml_text(*Object{}.write(whole, *entry)) != yaml_text(*Object{}.write(whole, value)))
+    return nullptr;
+  return quoted(value.name);
+}
+
+template NodePtr FromCatalog::name_alone(const Surroundings&, ModelSpec&);
+template NodePtr FromCatalog::name_alone(const Surroundings&, HardwareSpec&);
+
 NodePtr FromCatalog::write(const Surroundings& around, EngineView& value) const {
   std::vector<Entry> entries;
-  if (value.name != kCustom)
-    entries.push_back(entry("preset", quoted(value.name.substr(0, value.name.find(kChanged)))));
-  const NodePtr policy = Object{}.write(around, value.policy);
+  const std::string preset =
+      value.name == kCustom ? std::string() : value.name.substr(0, value.name.find(kChanged));
+  if (!preset.empty()) entries.push_back(entry("preset", quoted(preset)));
+  Surroundings whole = around;
+  whole.lean = false;
+  NodePtr policy = Object{}.write(whole, value.policy);
+  if (around.lean && !preset.empty()) {
+    std::optional<EnginePolicy> base = quietly<EnginePolicy>(around, preset);
+    HANDOFF_CHECK(base.has_value(), "a preset that was read before is gone: " + preset);
+    std::vector<Entry> changed;
+    for (const std::string& key : changed_keys(*policy, *Object{}.write(whole, *base)))
+      changed.push_back(*policy->find(key));
+    if (changed.empty()) return quoted(preset);
+    policy = mapping(std::move(changed));
+  }
   entries.insert(entries.end(), policy->entries.begin(), policy->entries.end());
   return mapping(std::move(entries));
 }

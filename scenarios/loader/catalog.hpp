@@ -55,11 +55,18 @@ struct FromCatalog {
   void read(ReadContext& context, const Node& node, EngineView& out) const;
   template <class T>
   NodePtr write(const Surroundings& around, T& value) const {
+    if (around.lean)
+      if (NodePtr name = name_alone(around, value)) return name;
     return Object{}.write(around, value);
   }
   NodePtr write(const Surroundings& around, EngineView& value) const;
   template <class T>
   NodePtr schema(Definitions& definitions) const;
+
+ private:
+  // The name, when the catalog has just this value under it; else nullptr.
+  template <class T>
+  static NodePtr name_alone(const Surroundings& around, T& value);
 };
 
 }  // namespace handoff::loader

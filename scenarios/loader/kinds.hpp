@@ -277,6 +277,7 @@ struct Object {
   NodePtr write(const Surroundings& around, T& value) const {
     Writer writer(around);
     describe(writer, value);
+    if (around.lean) writer.drop_defaults(*fresh<T>(around));
     return writer.take();
   }
   template <class T>
@@ -300,6 +301,20 @@ struct Object {
       describe(schema, value);
     }
     return schema.take();
+  }
+  // What the table writes of a new T.
+  template <class T>
+  static NodePtr fresh(const Surroundings& around) {
+    Writer writer(around);
+    if constexpr (requires { typename T::Owner; }) {
+      typename T::Owner owner{};
+      T view{owner};
+      describe(writer, view);
+    } else {
+      T value{};
+      describe(writer, value);
+    }
+    return writer.take();
   }
 };
 

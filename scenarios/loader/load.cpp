@@ -68,7 +68,9 @@ Expectations arm_expectations(const FixedArm& arm) {
 }
 
 NodePtr resolved_tree(Scenario scenario, const std::string& folder) {
-  Surroundings around{folder, scenario.start_unix_ns, {}};
+  Surroundings around;
+  around.folder = folder;
+  around.start_unix_ns = scenario.start_unix_ns;
   for (const DeploymentConfig& d : scenario.run.deployments) around.deployments.push_back(d.name);
   return Object{}.write(around, scenario);
 }
@@ -135,10 +137,16 @@ std::string resolved_text(const Scenario& scenario, const std::string& folder) {
 namespace loader {
 namespace {
 
-Scenario load(const std::string& path, const std::vector<std::string>& sets,
-              const std::string& catalog_dir, std::optional<std::size_t> arm) {
+// `text`: what stands in the file, when it is not to be read from `path`.
+Scenario load(const std::string& path, const std::string* text,
+              const std::vector<std::string>& sets, const std::string& catalog_dir,
+              std::optional<std::size_t> arm) {
   Diagnostics diagnostics;
-  NodePtr root = parse_file(path, diagnostics);  // source 0: kScenarioSource
+  NodePtr root;  // source 0: kScenarioSource
+  if (text == nullptr)
+    root = parse_file(path, diagnostics);
+  else
+    root = parse_yaml(*text, diagnostics.add_source(path, *text), diagnostics);
   const std::uint32_t set_source = diagnostics.add_source("--set", sets);
   HANDOFF_CHECK(set_source == kSetSource, "sources out of order");
   ReadContext context(diagnostics, catalog_dir);
@@ -177,12 +185,28 @@ Scenario load(const std::string& path, const std::vector<std::string>& sets,
 
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& sets,
                        const std::string& catalog_dir) {
-  return loader::load(path, sets, catalog_dir, std::nullopt);
+  return loader::load(path, nullptr, sets, catalog_dir, std::nullopt);
+}
+
+Scenario parse_scenario(const std::string& text, const std::string& path,
+                        const std::string& catalog_dir) {
+  return loader::load(path, &text, {}, catalog_dir, std::nullopt);
 }
 
 Scenario load_fixed_arm(const std::string& path, const std::vector<std::string>& sets,
                         std::size_t arm, const std::string& catalog_dir) {
-  return loader::load(path, sets, catalog_dir, arm);
+  return loader::load(path, nullptr, sets, catalog_dir, arm);
+}
+
+std::string lean_text(const Scenario& scenario, const std::string& catalog_dir) {
+  using namespace loader;
+  Scenario copy = scenario;
+  Surroundings around;
+  around.start_unix_ns = copy.start_unix_ns;
+  around.catalog_dir = catalog_dir;
+  around.lean = true;
+  for (const DeploymentConfig& d : copy.run.deployments) around.deployments.push_back(d.name);
+  return yaml_text(*Object{}.write(around, copy));
 }
 
 std::string resolved_for(const Scenario& scenario, const std::string& folder) {

@@ -87,6 +87,20 @@ void Reader::finish_alternatives(const std::vector<std::string>& misspelt) {
                                           joined(alternatives_)));
 }
 
+void Writer::drop_defaults(const Node& fresh) {
+  const auto text = [](const Entry& e) { return yaml_text(*mapping({e})); };
+  std::vector<Entry> kept;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Entry& own = entries_[i];
+    const bool optional = std::find(optional_.begin(), optional_.end(), i) != optional_.end();
+    const Entry* other = optional ? fresh.find(own.key) : nullptr;
+    if (other == nullptr || text(*other) != text(own))
+      kept.push_back(std::move(own));
+  }
+  entries_ = std::move(kept);
+  optional_.clear();
+}
+
 void SchemaObject::deployment(const char* key, std::uint32_t&, const char* doc) {
   add(key, mapping({entry("type", quoted("string"))}), doc);
 }

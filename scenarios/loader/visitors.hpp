@@ -33,17 +33,20 @@ struct Surroundings {
   std::string folder;  // of the scenario file; trace paths are relative to it
   std::optional<std::int64_t> start_unix_ns;  // calendar times count from here
   std::vector<std::string> deployments;       // names, by index
+  std::string catalog_dir;
+  // Writers leave out what is as it would be without it: defaults, and values of the catalog.
+  bool lean = false;
 };
 
 inline constexpr std::uint32_t kScenarioSource = 0;
 inline constexpr std::uint32_t kSetSource = 1;
 
 struct ReadContext : Surroundings {
-  ReadContext(Diagnostics& out, std::string catalog)
-      : diagnostics(out), catalog_dir(std::move(catalog)) {}
+  ReadContext(Diagnostics& out, std::string catalog) : diagnostics(out) {
+    catalog_dir = std::move(catalog);
+  }
 
   Diagnostics& diagnostics;
-  std::string catalog_dir;
   bool start_broken = false;        // `start` is there but wrong, which is told once
   bool deployments_broken = false;  // likewise
   std::vector<std::string> path;    // keys and "[index]"es that lead here
@@ -140,6 +143,7 @@ class Writer {
   }
   template <class M, class K>
   void optional(const char* key, M&& member, const K& kind, const char* doc) {
+    optional_.push_back(entries_.size());
     required(key, member, kind, doc);
   }
   template <class A, class K>
@@ -162,11 +166,14 @@ class Writer {
   void add(std::string key, NodePtr value) {
     entries_.push_back(entry(std::move(key), std::move(value)));
   }
+  // Drops optional entries that are as in `fresh`, what the same table writes of a new value.
+  void drop_defaults(const Node& fresh);
   [[nodiscard]] NodePtr take() { return mapping(std::move(entries_)); }
 
  private:
   const Surroundings& around_;
   std::vector<Entry> entries_;
+  std::vector<std::size_t> optional_;  // indexes of entries_
 };
 
 // Schemas that are named, because they are long, used often or contain themselves.

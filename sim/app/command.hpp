@@ -20,6 +20,7 @@ struct Command {
 extern const Command kRun;
 extern const Command kCheck;
 extern const Command kExplain;
+extern const Command kShrink;
 extern const Command kValidate;
 extern const Command kSchema;
 extern const Command kCatalog;

@@ -26,7 +26,7 @@ void on_signal(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-constexpr const Command* kCommands[] = {&kRun,    &kCheck,   &kExplain, &kValidate,
+constexpr const Command* kCommands[] = {&kRun,    &kCheck,   &kExplain, &kShrink, &kValidate,
                                         &kSchema, &kCatalog, &kTrace,   &kVersion};
 
 std::string overview() {

@@ -2,16 +2,19 @@
 // FAST25-release/traces) on the repository's replay scenario.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "models/serving/run.hpp"
 #include "reports/metrics.hpp"
+#include "sim/search/shrink.hpp"
 
 namespace handoff {
 namespace {
 
 const std::string kTrace = HANDOFF_SOURCE_DIR "/../shared/traces/mooncake_conversation.jsonl.gz";
 const std::string kScenario = HANDOFF_SOURCE_DIR "/scenarios/replay/mooncake_conversation.yaml";
+const std::string kCatalog = HANDOFF_SOURCE_DIR "/models/catalog";
 constexpr std::uint64_t kRequests = 12'031;
 
 struct Ran {
@@ -26,7 +29,7 @@ class Mooncake : public ::testing::Test {
   }
   static Ran run_with(std::vector<std::string> sets) {
     sets.push_back("workload[0].trace=" + kTrace);
-    const Scenario scenario = load_scenario(kScenario, sets, HANDOFF_SOURCE_DIR "/models/catalog");
+    const Scenario scenario = load_scenario(kScenario, sets, kCatalog);
     Ran ran;
     OutcomeCollector collector(scenario.run.deployments.size());
     RunObserver observer;
@@ -105,6 +108,39 @@ TEST_F(Mooncake, UnderTheFixNothingIsTainted) {
   EXPECT_GT(ran.report.all.status.at(500), kRequests / 200);
   EXPECT_EQ(ran.report.all.status.at(200), kRequests);
   EXPECT_GT(ran.report.result.deployments[0].cached_tokens, 0);
+}
+
+// An hour of real traffic with impatient clients, pages freed at once: the write that lands on
+// another's page needs two requests.
+TEST_F(Mooncake, AbortsShrinkToTwoRequests) {
+  std::vector<std::string> sets{
+      "engine={preset: sglang-v0, abort_release: at_once, free_order: lifo}",
+      "cluster.decode.kv_pool_tokens=300_000", "network={node_rate: 25Gb/s}",
+      "faults=[{client_abort: {chance: 20%, after: 500ms}}]", "workload[0].trace=" + kTrace};
+  const Scenario scenario = load_scenario(kScenario, sets, kCatalog);
+  const RunResult result = run(scenario.run);
+  const auto finding = std::find_if(result.findings.begin(), result.findings.end(),
+                                    [](const Finding& f) { return f.rule == Rule::late_write; });
+  ASSERT_NE(finding, result.findings.end());
+  ShrinkOptions options;
+  options.jobs = 2;
+  options.acceptable = [](const RunConfig& run) {
+    Scenario s;
+    s.name = "x";
+    s.run = run;
+    try {
+      (void)parse_scenario(lean_text(s, kCatalog), "x", kCatalog);
+      return true;
+    } catch (const ScenarioError&) {
+      return false;
+    }
+  };
+  options.preset = [](const DeploymentConfig&) { return nullptr; };
+  options.on_stage = [](const std::string&, const WrittenOut&, std::uint64_t) {};
+  options.go_on = [] { return true; };
+  const Shrunk shrunk = shrink(scenario.run, *finding, result.firings, 2'000'000, options);
+  EXPECT_LE(shrunk.best.items.size(), 3u);
+  EXPECT_TRUE(shrunk.best.faults.empty());
 }
 
 }  // namespace

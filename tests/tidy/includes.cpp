@@ -48,10 +48,13 @@ const std::vector<Layer>& layers() {
        {"sim/engine", "models/memory", "models/network", "models/cost", "models/workload"}},
       {"models/oracle",
        {"sim/engine", "models/memory", "models/network", "models/cost", "models/workload"}},
-      {"models/serving", {"sim/engine", "models"}},
+      {"models/serving",
+       {"sim/engine", "models/memory", "models/network", "models/cost", "models/workload",
+        "models/faults", "models/oracle"}},
+      {"sim/search", {"sim/engine", "models"}},
       {"scenarios", {"sim/engine", "models"}},
       {"reports", {"sim/engine", "models", "scenarios"}},
-      {"sim/app", {"sim/engine", "models", "scenarios", "reports"}},
+      {"sim/app", {"sim/engine", "sim/search", "models", "scenarios", "reports"}},
       {"tests", {"sim", "models", "scenarios", "reports"}},
   };
   return kLayers;

@@ -391,5 +391,23 @@ TEST(ShippedScenarios, LoadAndResolveToThemselves) {
   }
 }
 
+// The short text of every scenario, without what stands in the catalog or by default, is the same
+// scenario.
+TEST(ShippedScenarios, AreTheSameInTheirLeanText) {
+  namespace fs = std::filesystem;
+  std::size_t checked = 0;
+  for (const auto& e : fs::recursive_directory_iterator(HANDOFF_SOURCE_DIR "/scenarios")) {
+    if (e.path().extension() != ".yaml") continue;
+    SCOPED_TRACE(e.path().string());
+    const Scenario s = load_scenario(e.path().string(), {}, kCatalog);
+    if (std::holds_alternative<TraceConfig>(s.run.workloads[0].source)) continue;
+    ++checked;
+    const std::string lean = lean_text(s, kCatalog);
+    EXPECT_LT(lean.size(), s.resolved.size() / 2);
+    EXPECT_EQ(parse_scenario(lean, "lean.yaml", kCatalog).resolved, s.resolved) << lean;
+  }
+  EXPECT_GT(checked, 30u);
+}
+
 }  // namespace
 }  // namespace handoff
