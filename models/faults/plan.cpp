@@ -170,16 +170,16 @@ RequestSpec OversizeCompanions::companion(Site& site, const RequestSpec& spec) c
   return made;
 }
 
-std::optional<TimeNs> abort_after(const std::vector<Fault>& faults, const RequestSpec& spec,
-                                  std::uint64_t /*serial*/, std::uint64_t seed) {
-  std::optional<TimeNs> soonest;
+std::optional<DrawnAbort> abort_after(const std::vector<Fault>& faults, const RequestSpec& spec,
+                                      std::uint64_t seed) {
+  std::optional<DrawnAbort> soonest;
   for (std::uint32_t i = 0; i < faults.size(); ++i) {
     const auto* abort = std::get_if<ClientAbortFault>(&faults[i].what);
     if (abort == nullptr || abort->request.has_value() || abort->deployment != spec.deployment)
       continue;
     Rng rng(seed, "client-abort", hash_combine(hash_combine(i, spec.workload), spec.row));
     if (!rng.chance(static_cast<std::uint64_t>(abort->chance_permille), kThousand)) continue;
-    soonest = std::min(soonest.value_or(kNever), abort->after_ns);
+    if (!soonest || abort->after_ns < soonest->after_ns) soonest = DrawnAbort{abort->after_ns, i};
   }
   return soonest;
 }

@@ -67,12 +67,18 @@ class OversizeCompanions {
   std::vector<Site> sites_;
 };
 
-// When the client of this request gives up because of a fault by chance, counted from its arrival;
-// the soonest when several say so. Keyed by (workload, row): the running number `serial` shifts
-// when another fault injects requests, so it has no say. Aborts of numbered requests are in
-// FaultPlan.
-std::optional<TimeNs> abort_after(const std::vector<Fault>& faults, const RequestSpec& spec,
-                                  std::uint64_t serial, std::uint64_t seed);
+// When the client of this request gives up because of a fault by chance, counted from its arrival,
+// and which fault; the soonest when several say so, the first of equals. Keyed by (workload, row):
+// running numbers shift when another fault injects requests, so they have no say. Aborts of
+// numbered requests are in FaultPlan.
+struct DrawnAbort {
+  TimeNs after_ns = 0;
+  std::uint32_t fault = 0;  // index
+
+  friend bool operator==(const DrawnAbort&, const DrawnAbort&) = default;
+};
+std::optional<DrawnAbort> abort_after(const std::vector<Fault>& faults, const RequestSpec& spec,
+                                      std::uint64_t seed);
 
 // One completion notice that is about to be sent.
 struct NoticeFacts {

@@ -69,6 +69,8 @@ std::string sentence(const JournalEntry& e) {
       return fmt::format("{} of them still referenced by a posted transfer", e.a);
     case Step::answered:
       return fmt::format("the client has HTTP {}", e.a);
+    case Step::omitted:
+      return fmt::format("({} more, left out)", counted(e.a, "step"));
   }
   return "?";
 }
@@ -114,6 +116,7 @@ const char* decision(const Request& r, const JournalEntry& e) {
     case Step::resumed:
     case Step::aborted_by_client:
     case Step::answered:
+    case Step::omitted:
       return "";
   }
   return "";

@@ -146,6 +146,7 @@ Cluster::Cluster(std::shared_ptr<const RunConfig> config) {
   }
   build_topology(world_);
   world_.oracles.findings = FindingLog(run.findings_max);
+  world_.transitions.assign(handoff_rows().size(), 0);
   std::vector<WorkloadStream> streams;
   for (std::uint32_t w = 0; w < run.workloads.size(); ++w)
     streams.push_back(WorkloadStream::open(run.workloads[w], w, run.seed, world_.tenants));
@@ -182,12 +183,14 @@ void admit(const Context& c, RequestSpec spec) {
   const std::uint32_t slot = create_request(c, std::move(spec));
   Request& r = c.world.requests[slot];
   TimeNs patience = r.spec.abort_after_ns;
-  const auto fault = abort_after(c.world.config->faults, r.spec, r.serial, c.world.config->seed);
-  if (fault.has_value()) patience = std::min(patience, *fault);
+  const auto drawn = abort_after(c.world.config->faults, r.spec, c.world.config->seed);
+  const bool by_fault = drawn.has_value() && drawn->after_ns < patience;
+  if (by_fault) patience = drawn->after_ns;
   const RequestSerial serial = r.serial;
   route(c, r);
   if (patience != kNever && c.request(slot, serial) != nullptr)
-    c.at(c.now() + patience, EventKind::client_abort, kWorkloadComponent, slot, serial);
+    c.at(c.now() + patience, EventKind::client_abort, kWorkloadComponent, slot, serial,
+         by_fault ? drawn->fault + 1 : 0);
 }
 
 void on_arrival(const Context& c) {
@@ -294,7 +297,11 @@ void Cluster::apply(const Event& event, Schedule& schedule) {
     case EventKind::release_timer:
       return for_request(c, event, on_release_timer);
     case EventKind::client_abort:
-      return for_request(c, event, on_client_abort);
+      return for_request(c, event, [&event](const Context& context, Request& r) {
+        if (event.payload[2] != 0 && !r.answered)
+          record_firing(context, event.payload[2] - 1, &r, "the client aborts");
+        on_client_abort(context, r);
+      });
     case EventKind::abort_decode:
       return for_request(c, event, [&event](const Context& context, Request& r) {
         on_abort_decode(context, r, static_cast<std::int32_t>(event.payload[2]));

@@ -20,7 +20,9 @@ void kill_prefill_legs(const Context& c, std::uint32_t deployment, std::uint32_t
     r.prefill.pages_released = true;
     r.prefill.cache_handle = {};
     if (s == PrefillState::done) continue;
-    record_cause(r, 500, Cause::node_down);
+    // Once its Success is out, decode has all it needs: the request does not fail with the node.
+    const bool sent = c.deployment(r).prefill[node].rooms.reduced(r.room) == KvPoll::success;
+    if (!sent) record_cause(r, 500, Cause::node_down);
     advance(c, r, PrefillFact::killed);
     if (c.deployment(r).decode.empty()) answer(c, r, 500, Cause::node_down);
   }

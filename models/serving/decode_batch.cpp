@@ -217,7 +217,10 @@ void resume(const Context& c, Deployment& d, DecodeNode& n) {
   for (; taken < n.retracted.size(); ++taken) {
     Request& r = c.world.requests[n.retracted[taken]];
     const bool alone = n.running.empty() && n.waiting.empty() && n.transfer.empty();
-    const std::int64_t room = alone ? 1 : d.engine.reserved_decode_tokens;
+    // Room for the next token at least: without it the request would be retracted at once, for
+    // ever.
+    const std::int64_t room =
+        alone ? 1 : std::max<std::int64_t>(1, d.engine.reserved_decode_tokens);
     if (r.decode.context + room > n.memory.available_tokens()) break;
     PageLists pages;
     if (!n.memory.allocate(access(c, d, n.component), actor(r),
@@ -402,15 +405,20 @@ void schedule_decode(const Context& c, Deployment& d, DecodeNode& n) {
   };
   const std::int64_t left = resources();
   poll_transfers(c, d, n);
-  merge(c, d, n);
-  make_room(c, d, n);
+  // Again when everything that ran had to give way: others wait, and no step will come to merge
+  // them.
+  do {
+    merge(c, d, n);
+    make_room(c, d, n);
+  } while (n.running.empty() && !n.waiting.empty());
   n.in_pass = false;
   check_reads(c, n);
   if (!n.memory.groups.empty()) {
     const PagePool& pool = n.memory.groups[0].pool;
     n.totals.pages_used_max = std::max(n.totals.pages_used_max, pool.pages() - pool.free_pages());
   }
-  const bool freed = !n.prealloc.empty() && resources() > left;
+  const bool wanted = !n.prealloc.empty() || !n.retracted.empty();
+  const bool freed = wanted && resources() > left;
   plan(c, d, n);
   if (freed) touch_decode(c, d, n);
 }

@@ -298,6 +298,23 @@ constexpr auto kDecode = [] {
 const PrefillRow* find(PrefillState state, PrefillFact fact) { return kPrefill.find(state, fact); }
 const DecodeRow* find(DecodeState state, DecodeFact fact) { return kDecode.find(state, fact); }
 
+std::size_t row_number(const PrefillRow& row) {
+  return static_cast<std::size_t>(&row - kPrefill.rows().data());
+}
+
+std::size_t row_number(const DecodeRow& row) {
+  return kPrefill.rows().size() + static_cast<std::size_t>(&row - kDecode.rows().data());
+}
+
+std::vector<std::string> handoff_rows() {
+  std::vector<std::string> rows;
+  for (const PrefillRow& r : kPrefill.rows())
+    rows.push_back(std::string("prefill: ") + name(r.state) + ", " + name(r.fact));
+  for (const DecodeRow& r : kDecode.rows())
+    rows.push_back(std::string("decode: ") + name(r.state) + ", " + name(r.fact));
+  return rows;
+}
+
 std::string handoff_tables_markdown() {
   return "### Prefill leg\n\n" + kPrefill.markdown() + "\n### Decode leg\n\n" + kDecode.markdown();
 }

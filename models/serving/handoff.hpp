@@ -131,6 +131,11 @@ using DecodeRow = Row<DecodeState, DecodeFact, DecodeAction>;
 // nullptr: the pair is not listed.
 const PrefillRow* find(PrefillState state, PrefillFact fact);
 const DecodeRow* find(DecodeState state, DecodeFact fact);
+// Running number of a row over both tables, prefill's first, and all rows by that number as
+// "prefill: state, fact".
+std::size_t row_number(const PrefillRow& row);
+std::size_t row_number(const DecodeRow& row);
+std::vector<std::string> handoff_rows();
 // Both tables as Markdown, and as two DOT graphs.
 std::string handoff_tables_markdown();
 std::string handoff_tables_dot();

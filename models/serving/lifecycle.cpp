@@ -206,6 +206,7 @@ PrefillActions advance(const Context& c, Request& r, PrefillFact fact) {
                                name(r.prefill.state)));
     return {};
   }
+  ++c.world.transitions[row_number(*row)];
   r.prefill.state = row->next;
   if (row->next == PrefillState::done) uncount(c.deployment(r), r, true);
   return row->actions;
@@ -220,6 +221,7 @@ DecodeActions advance(const Context& c, Request& r, DecodeFact fact) {
                                name(r.decode.state)));
     return {};
   }
+  ++c.world.transitions[row_number(*row)];
   r.decode.state = row->next;
   if (row->next == DecodeState::done) uncount(c.deployment(r), r, false);
   return row->actions;

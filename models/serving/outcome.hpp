@@ -122,6 +122,8 @@ struct RunResult {
   std::vector<FaultFiring> firings;                      // the first kFiringsMax
   std::uint64_t firings_total = 0;
   std::vector<std::string> tenants;
+  // How often each row of the handoff's tables was taken, in the order of handoff_rows().
+  std::vector<std::uint64_t> transitions;
 };
 inline constexpr std::size_t kFiringsMax = 100'000;
 

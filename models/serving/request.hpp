@@ -44,6 +44,7 @@ enum class Step : std::uint8_t {
   pages_released,  // [pages of the first group]
   write_pending,   // pages released while a transfer to or from them was under way
   answered,        // [status]
+  omitted,         // [how many steps]: there were too many to keep
 };
 
 struct JournalEntry {

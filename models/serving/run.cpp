@@ -40,6 +40,7 @@ void collect(const World& world, RunResult& result) {
   result.findings_by_rule = world.oracles.findings.counts();
   result.firings = world.firings;
   result.firings_total = world.firings_total;
+  result.transitions = world.transitions;
   for (std::uint32_t i = 0; i < world.tenants.size(); ++i)
     result.tenants.push_back(world.tenants.name(i));
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -182,7 +183,11 @@ struct World {
   std::vector<RequestOutcome> outcomes;  // not yet taken by the runner
   std::vector<FaultFiring> firings;
   std::uint64_t firings_total = 0;
+  std::vector<std::uint64_t> transitions;  // [row_number()]: how often it was taken
 };
+
+// Steps of a request that are kept.
+inline constexpr std::ptrdiff_t kJournalMax = 128;
 
 // What every handler gets.
 struct Context {
@@ -209,6 +214,16 @@ struct Context {
   void note(Request& r, Step step, std::uint32_t component, std::int64_t a = 0,
             std::int64_t b = 0) const {
     r.journal.push_back({now(), event(), step, component, a, b});
+    if (std::ssize(r.journal) <= kJournalMax) return;
+    // A request that goes in circles: what happened first and last is kept.
+    const auto middle = r.journal.begin() + kJournalMax / 2;
+    if (middle->step == Step::omitted) {
+      ++middle->a;
+      r.journal.erase(middle + 1);
+    } else {
+      *middle = {middle->at, middle->event, Step::omitted, middle->component, 2, 0};
+      r.journal.erase(middle + 1);
+    }
   }
 };
 

@@ -21,6 +21,7 @@ extern const Command kRun;
 extern const Command kCheck;
 extern const Command kExplain;
 extern const Command kShrink;
+extern const Command kFuzz;
 extern const Command kValidate;
 extern const Command kSchema;
 extern const Command kCatalog;

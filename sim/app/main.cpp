@@ -26,8 +26,8 @@ void on_signal(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-constexpr const Command* kCommands[] = {&kRun,    &kCheck,   &kExplain, &kShrink, &kValidate,
-                                        &kSchema, &kCatalog, &kTrace,   &kVersion};
+constexpr const Command* kCommands[] = {&kRun,      &kCheck,  &kExplain, &kShrink, &kFuzz,
+                                        &kValidate, &kSchema, &kCatalog, &kTrace,  &kVersion};
 
 std::string overview() {
   std::string text =

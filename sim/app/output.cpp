@@ -23,4 +23,14 @@ Style style_for(const std::string& when) {
   return {when == "always" || (when == "auto" && !plain && ::isatty(STDOUT_FILENO) == 1)};
 }
 
+std::string shell_quoted(const std::string& word) {
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "-_./=:,+@%") == std::string::npos &&
+      !word.empty())
+    return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 }  // namespace handoff::app

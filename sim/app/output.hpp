@@ -15,4 +15,7 @@ void print(std::string_view text);
 // `when`: "auto" (a terminal, and NO_COLOR not set), "always", "never".
 Style style_for(const std::string& when);
 
+// A word as one types it for a shell.
+std::string shell_quoted(const std::string& word);
+
 }  // namespace handoff::app

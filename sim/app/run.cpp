@@ -62,16 +62,6 @@ void print_cost(std::chrono::steady_clock::time_point start, std::uint64_t event
              static_cast<double>(events) / 1e6 / std::max(wall.count(), 1e-9));
 }
 
-std::string quoted(const std::string& word) {
-  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                             "-_./=:,+@%") == std::string::npos &&
-      !word.empty())
-    return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 int run_command(const Words& words) {
   const Options options(words, {{"set", true, true},
                                 {"seed", true},
@@ -109,8 +99,8 @@ int run_command(const Words& words) {
     executed = execute(scenario, observer);
   } catch (const InternalError&) {
     progress.clear();
-    std::string line = "handoff run " + quoted(path);
-    for (const std::string& set : sets) line += " --set " + quoted(set);
+    std::string line = "handoff run " + shell_quoted(path);
+    for (const std::string& set : sets) line += " --set " + shell_quoted(set);
     fmt::print(stderr, "handoff: to replay it: {}\n", line);
     throw;
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <thread>
 
 #include "reports/files.hpp"
@@ -13,6 +12,7 @@
 #include "sim/app/execute.hpp"
 #include "sim/app/options.hpp"
 #include "sim/app/output.hpp"
+#include "sim/app/presets.hpp"
 #include "sim/app/written.hpp"
 #include "sim/search/shrink.hpp"
 
@@ -34,29 +34,6 @@ const Finding& chosen(const std::vector<Finding>& findings, const Words& plain) 
                                     [](const Finding& f) { return f.tokens_foreign > 0; });
   return foreign != findings.end() ? *foreign : findings.front();
 }
-
-// Presets of the catalog that the deployments' engines started from.
-class Presets {
- public:
-  explicit Presets(const RunConfig& run) {
-    for (const DeploymentConfig& d : run.deployments) {
-      const std::string name = name_of(d);
-      for (const CatalogEntry& entry : catalog_list(catalog_folder()))
-        if (entry.kind == "engine" && entry.name == name)
-          policies_.emplace(name, load_engine(name, catalog_folder()));
-    }
-  }
-  [[nodiscard]] const EnginePolicy* of(const DeploymentConfig& d) const {
-    const auto found = policies_.find(name_of(d));
-    return found == policies_.end() ? nullptr : &found->second;
-  }
-
- private:
-  static std::string name_of(const DeploymentConfig& d) {
-    return d.engine_name.substr(0, d.engine_name.find(' '));
-  }
-  std::map<std::string, EnginePolicy> policies_;
-};
 
 std::string size_text(const WrittenOut& w) {
   return fmt::format("{}, {}, {}", plural(static_cast<std::int64_t>(w.items.size()), "request"),

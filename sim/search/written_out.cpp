@@ -59,8 +59,8 @@ class Arrivals {
 // When the client of a request gives up, by the workload or by any fault.
 TimeNs patience(const RunConfig& config, const RequestSpec& spec, RequestSerial serial) {
   TimeNs after = spec.abort_after_ns;
-  if (const auto drawn = abort_after(config.faults, spec, serial, config.seed))
-    after = std::min(after, *drawn);
+  if (const auto drawn = abort_after(config.faults, spec, config.seed))
+    after = std::min(after, drawn->after_ns);
   for (const Fault& fault : config.faults) {
     const auto* abort = std::get_if<ClientAbortFault>(&fault.what);
     if (abort != nullptr && abort->request == serial && abort->at_ns > spec.arrival_ns)
