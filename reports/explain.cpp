@@ -70,7 +70,8 @@ class Teller {
            style_.bold(fmt::format("Request {}{}: {}", c.victim, tenant(), answer_of(e_.base))));
     for (const Finding* f : c.findings)
       line("  {}  finding {}  {}  {}", style_.bad(code(f->rule)), f->id,
-           f->node.empty() ? "client" : f->node, f->message);
+           f->node.empty() ? "client" : f->node,
+           f->pages.empty() ? f->message : fmt::format("{} ({})", f->message, pages_text(*f)));
   }
 
   [[nodiscard]] std::string tenant() const {

@@ -243,8 +243,8 @@ class Summary {
   void tell(const Case& c) {
     out_ += "\n";
     for (const Finding* f : c.findings)
-      line("  {}  {}  {}", style_.bad(code(f->rule)), f->node.empty() ? "client" : f->node,
-           f->message);
+      line("  {}  {}  {}{}", style_.bad(code(f->rule)), f->node.empty() ? "client" : f->node,
+           f->message, short_pages(*f));
     std::size_t width = 0;
     for (const ChainLink& link : c.chain) width = std::max(width, place(link).size());
     for (const ChainLink& link : c.chain) {
@@ -255,6 +255,11 @@ class Summary {
       line("    {}  {:<{}}  {}", moment(link.at), place(link), width,
            other ? style_.dim(text) : text);
     }
+  }
+  // Where a few ranges tell all.
+  static std::string short_pages(const Finding& f) {
+    constexpr std::size_t kFew = 4;
+    return f.pages.empty() || f.pages.size() > kFew ? "" : " (" + pages_text(f) + ")";
   }
   static std::string place(const ChainLink& link) {
     return link.node.empty() ? "client" : link.node;

@@ -92,6 +92,20 @@ std::string moment_text(TimeNs at, std::optional<std::int64_t> start_unix_ns) {
   return fmt::format("{}.{:03}", text, fraction / kMillisecond);
 }
 
+std::string pages_text(const Finding& finding) {
+  std::vector<std::string> spans;
+  std::uint64_t count = 0;
+  for (const PageSpan& span : finding.pages) {
+    count += span.count;
+    spans.push_back(span.count == 1
+                        ? std::to_string(span.first)
+                        : fmt::format("{}..{}", span.first, span.first + span.count - 1));
+  }
+  if (spans.empty()) return {};
+  return fmt::format("page{} {}{}", count == 1 ? "" : "s", fmt::join(spans, ", "),
+                     spans.size() == kPageSpansMax ? " and more" : "");
+}
+
 std::string Style::bold(std::string_view text) const { return painted(colour, "1", text); }
 std::string Style::good(std::string_view text) const { return painted(colour, "32", text); }
 std::string Style::bad(std::string_view text) const { return painted(colour, "1;31", text); }

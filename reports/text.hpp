@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/oracle/finding.hpp"
 #include "sim/engine/time.hpp"
 
 namespace handoff {
@@ -21,6 +22,9 @@ std::string plural(std::int64_t count, std::string_view noun);    // "1 page", "
 // A moment of the run: the calendar's when the run has a start ("2026-09-08 12:04:31.221"), else
 // the time since its beginning ("271.221 s").
 std::string moment_text(TimeNs at, std::optional<std::int64_t> start_unix_ns);
+
+// The pages of a finding: "pages 14..32", "page 3 and 5..7, more"; empty when it has none.
+std::string pages_text(const Finding& finding);
 
 // Terminal colours, or none.
 struct Style {

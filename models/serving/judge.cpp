@@ -153,9 +153,12 @@ void judge_landing(const Context& c, const TransferOperation& op, const DecodeNo
         f->group = c.world.deployments[op.deployment].config->model.groups[part.group].name;
         f->sources.push_back({op.serial, 0, 0});
         f->sources_total = 1;
+        const RecordId given = node.memory.groups[part.group].pool.allocated(page);
+        const TimeNs since =
+            given.valid() ? c.world.deployments[op.deployment].log.get(given).at : c.now();
         f->message = fmt::format(
-            "data of request {} landed on pages of node {} that belong to request {} by now",
-            op.serial, node.name, owner);
+            "data of request {} landed on pages that request {} has held for {}.{:03} s", op.serial,
+            owner, (c.now() - since) / kSecond, (c.now() - since) % kSecond / kMillisecond);
         const Request* victim = find_request(c.world, owner);
         if (victim != nullptr) f->chain = chain_of(c.world, *victim);
         const Request* writer = find_request(c.world, op.serial);

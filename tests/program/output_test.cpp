@@ -78,6 +78,40 @@ TEST_F(Output, TheReadmeShowsTheRealThing) {
   EXPECT_GT(shown, 20u);
 }
 
+// The reported race of sglang 35049, to the page and the millisecond.
+TEST_F(Output, TheGoldenRace) {
+  const std::string path = scenario_path("incidents/sglang_35049.yaml");
+  const json::object report =
+      json::parse(handoff("run " + path + " --format json").out).as_object();
+  const auto ms = [](const json::value& ns) { return ns.to_number<std::int64_t>() / 1'000'000; };
+  const auto at = [&](const json::value& finding, const char* what) {
+    for (const json::value& step : finding.at("chain").as_array())
+      if (step.at("what").as_string().find(what) != json::string::npos) return ms(step.at("at_ns"));
+    return std::int64_t{-1};
+  };
+  const json::array& findings = report.at("findings").as_array();
+  ASSERT_EQ(findings.size(), 2u);
+  const json::value& freed = findings[0];
+  EXPECT_EQ(freed.at("rule").as_string(), "I4");
+  EXPECT_EQ(json::serialize(freed.at("pages")), R"([{"first":14,"count":31}])");
+  EXPECT_EQ(at(freed, "posted its last chunk"), 878'800);
+  EXPECT_EQ(ms(freed.at("at_ns")), 881'280);
+  const json::value& late = findings[1];
+  EXPECT_EQ(late.at("rule").as_string(), "I3");
+  EXPECT_EQ(json::serialize(late.at("pages")), R"([{"first":14,"count":19}])");
+  EXPECT_EQ(late.at("request").to_number<int>(), 3);                      // B
+  EXPECT_EQ(late.at("sources").at(0).at("request").to_number<int>(), 2);  // A
+  EXPECT_EQ(at(late, "decode reserved 32 pages"), 881'310);
+  EXPECT_EQ(ms(late.at("at_ns")), 884'800);
+  EXPECT_NE(late.at("message").as_string().find("request 3 has held for 3.490 s"),
+            json::string::npos);
+  // B's pages, and A's before.
+  EXPECT_NE(handoff("explain " + path + " --at 881.4s --request 3").out.find(" 1..32\n"),
+            std::string::npos);
+  EXPECT_NE(handoff("explain " + path + " --at 880s --request 2").out.find(" 14..44\n"),
+            std::string::npos);
+}
+
 TEST_F(Output, JsonIsOneDocumentAndSaysTheSame) {
   (void)write("leak.yaml", kLeak);
   const Said said = handoff("run leak.yaml --format json");

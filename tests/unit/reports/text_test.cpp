@@ -38,6 +38,15 @@ TEST(Text, BytesAndShares) {
   EXPECT_EQ(percent_text(5, 5), "100.0 %");
 }
 
+TEST(Text, PagesAreRanges) {
+  Finding f;
+  EXPECT_EQ(pages_text(f), "");
+  f.pages = {{3, 1}};
+  EXPECT_EQ(pages_text(f), "page 3");
+  f.pages = {{3, 1}, {14, 19}};
+  EXPECT_EQ(pages_text(f), "pages 3, 14..32");
+}
+
 TEST(Text, MomentsAreOfTheCalendarWhenThereIsOne) {
   EXPECT_EQ(moment_text(1'234'567'890, std::nullopt), "1.234 s");
   EXPECT_EQ(moment_text(1'234'567'890, 0), "1970-01-01 00:00:01.234");
