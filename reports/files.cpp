@@ -110,23 +110,41 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
 }
 
 void OutputFile::write(const std::string& text) const {
+  OutputStream stream(path_);
+  stream.append(text);
+  stream.commit();
+}
+
+OutputStream::OutputStream(const std::string& path) : path_(path), file_(nullptr, &std::fclose) {
+  const OutputFile checked(path);
   std::error_code error;
   // A pipe or a device cannot be replaced, only written.
   const bool special = fs::exists(path_, error) && !fs::is_regular_file(path_, error);
-  std::string draft = special ? path_ : path_ + ".draft-XXXXXX";
+  std::string draft = path_ + ".draft-XXXXXX";
   const int descriptor =
       special ? ::open(path_.c_str(), O_WRONLY | O_CLOEXEC) : ::mkstemp(draft.data());
   if (descriptor < 0) fail(path_, "cannot be written", errno);
-  std::FILE* file = ::fdopen(descriptor, "wb");
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = std::fclose(file) == 0;
-  int failed = written && closed ? 0 : errno;
-  if (!special && failed == 0 &&
-      (::chmod(draft.c_str(), 0644) != 0 || std::rename(draft.c_str(), path_.c_str()) != 0))
-    failed = errno;
-  if (failed == 0) return;
-  if (!special) ::unlink(draft.c_str());
-  fail(path_, "cannot be written", failed);
+  if (!special) draft_ = draft;
+  file_.reset(::fdopen(descriptor, "wb"));
+  if (!file_) fail(path_, "cannot be written", errno);
+}
+
+OutputStream::~OutputStream() {
+  file_.reset();
+  if (!draft_.empty()) ::unlink(draft_.c_str());
+}
+
+void OutputStream::append(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size())
+    fail(path_, "cannot be written", errno);
+}
+
+void OutputStream::commit() {
+  if (std::fclose(file_.release()) != 0) fail(path_, "cannot be written", errno);
+  if (draft_.empty()) return;
+  if (::chmod(draft_.c_str(), 0644) != 0 || std::rename(draft_.c_str(), path_.c_str()) != 0)
+    fail(path_, "cannot be written", errno);
+  draft_.clear();
 }
 
 }  // namespace handoff

@@ -48,6 +48,22 @@ class OutputFolder {
   std::vector<std::unique_ptr<Stream>> streams_;
 };
 
+// A file that is written as it comes: at a draft beside its place until commit(), removed without.
+class OutputStream {
+ public:
+  explicit OutputStream(const std::string& path);
+  ~OutputStream();
+  OutputStream(const OutputStream&) = delete;
+  OutputStream& operator=(const OutputStream&) = delete;
+  void append(const std::string& text);
+  void commit();
+
+ private:
+  std::string path_;
+  std::string draft_;  // empty: a device or pipe, written in place
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+};
+
 // One file, replaced in one step by write(). Throws OutputError, in the constructor when its folder
 // cannot be written.
 class OutputFile {

@@ -238,12 +238,24 @@ json::object report_of(const RunReport& report, const Verdict& verdict) {
           {"metrics", metrics}};
 }
 
-json::object json_of(const RunReport& report, const Finding& f) {
-  const RunResult& r = report.result;
+// What the indexes of a finding stand for.
+struct Names {
+  std::vector<std::string> deployments;
+  std::vector<std::string> tenants;
+};
+
+Names names_of(const RunReport& report) {
+  Names names;
+  for (const DeploymentTotals& d : report.result.deployments) names.deployments.push_back(d.name);
+  names.tenants = report.result.tenants;
+  return names;
+}
+
+json::object json_of(const Names& names, const Finding& f) {
   json::array sources;
   for (const FindingSource& s : f.sources)
     sources.emplace_back(json::object{
-        {"request", s.request}, {"tenant", r.tenants.at(s.tenant)}, {"tokens", s.tokens}});
+        {"request", s.request}, {"tenant", names.tenants.at(s.tenant)}, {"tokens", s.tokens}});
   json::array pages;
   for (const PageSpan& p : f.pages)
     pages.emplace_back(json::object{{"first", p.first}, {"count", p.count}});
@@ -263,7 +275,7 @@ json::object json_of(const RunReport& report, const Finding& f) {
                  {"message", f.message},
                  {"at_ns", f.at},
                  {"event", f.event},
-                 {"deployment", r.deployments.at(f.deployment).name},
+                 {"deployment", names.deployments.at(f.deployment)},
                  {"node", f.node},
                  {"group", f.group},
                  {"rank", f.rank},
@@ -280,10 +292,14 @@ json::object json_of(const RunReport& report, const Finding& f) {
   return o;
 }
 
-json::array findings_of(const RunReport& report) {
+json::array findings_of(const std::vector<Finding>& findings, const Names& names) {
   json::array out;
-  for (const Finding& f : report.result.findings) out.emplace_back(json_of(report, f));
+  for (const Finding& f : findings) out.emplace_back(json_of(names, f));
   return out;
+}
+
+json::array findings_of(const RunReport& report) {
+  return findings_of(report.result.findings, names_of(report));
 }
 
 }  // namespace
@@ -300,6 +316,12 @@ std::string report_json(const RunReport& report, const Verdict& verdict) {
 
 std::string findings_json(const RunReport& report) {
   return pretty_json(json::object{{"findings", findings_of(report)}});
+}
+
+std::string findings_json(const std::vector<Finding>& findings,
+                          const std::vector<std::string>& deployments,
+                          const std::vector<std::string>& tenants) {
+  return pretty_json(json::object{{"findings", findings_of(findings, {deployments, tenants})}});
 }
 
 std::string whole_json(const RunReport& report, const Verdict& verdict) {

@@ -5,6 +5,7 @@
 
 #include <boost/json/fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "reports/verdict.hpp"
 
@@ -16,6 +17,10 @@ inline constexpr int kReportFormat = 1;  // raised when a key changes its meanin
 std::string report_json(const RunReport& report, const Verdict& verdict);
 // {"findings": [...]} with their sources, pages and chains.
 std::string findings_json(const RunReport& report);
+// Likewise, of findings that index these names.
+std::string findings_json(const std::vector<Finding>& findings,
+                          const std::vector<std::string>& deployments,
+                          const std::vector<std::string>& tenants);
 // Both in one document.
 std::string whole_json(const RunReport& report, const Verdict& verdict);
 

@@ -256,6 +256,7 @@ void apply_notice(const Context& c, const Event& e) {
 
 void Cluster::start(Schedule& schedule) {
   const Context c{world_, schedule};
+  for (std::uint32_t i = 0; i < world_.deployments.size(); ++i) trace_pools(world_, i, 0, 0);
   for (std::size_t i = 0; i < world_.plan.timed.size(); ++i)
     c.at(world_.plan.timed[i].at, EventKind::fault_begin, kFaultComponent, i);
   for (std::size_t i = 0; i < world_.config->operations.size(); ++i)

@@ -33,6 +33,9 @@ class Cluster {
   [[nodiscard]] std::vector<RequestOutcome> take_outcomes() {
     return std::exchange(world_.outcomes, {});
   }
+  // Before the run: page events are collected from now on, to be taken by take_page_events().
+  void listen_to_pages() { world_.pages.listen(); }
+  [[nodiscard]] std::vector<PageEvent> take_page_events() { return world_.pages.take(); }
   // The end-of-run oracles. `schedule` gives the time.
   void finish(Schedule& schedule, StopReason stop);
 

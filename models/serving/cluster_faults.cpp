@@ -187,6 +187,7 @@ void on_operation(const Context& c, const Operation& operation) {
         d.engine_name = operation.engine_name;
       }
       build_nodes(c.world, operation.deployment);
+      trace_pools(c.world, operation.deployment, c.now(), c.event());
       d.accepting = true;
       return;
   }

@@ -158,7 +158,9 @@ void drop_finished(const Context& c, Deployment& d, DecodeNode& n) {
   }
 }
 
-void back_up(Deployment& d, const DecodeNode& n, Request& r) {
+void back_up(const Context& c, Deployment& d, const DecodeNode& n, Request& r) {
+  for (std::size_t g = 0; g < n.memory.groups.size(); ++g)
+    trace_group(c, PageOp::save, d, n.component, r.serial, g, r.decode.pages[g]);
   const auto ranks = d.config->ranks;
   r.decode.backup.assign(ranks, {});
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -177,6 +179,8 @@ void back_up(Deployment& d, const DecodeNode& n, Request& r) {
 }
 
 void restore(const Context& c, Deployment& d, DecodeNode& n, Request& r) {
+  for (std::size_t g = 0; g < n.memory.groups.size(); ++g)
+    trace_group(c, PageOp::restore, d, n.component, r.serial, g, r.decode.pages[g]);
   for (std::uint32_t rank = 0; rank < d.config->ranks; ++rank)
     for (std::size_t g = 0; g < n.memory.groups.size(); ++g) {
       ShadowPlane& plane = n.memory.groups[g].planes[rank];
@@ -204,7 +208,7 @@ void retract(const Context& c, Deployment& d, DecodeNode& n, std::size_t index) 
   c.note(r, Step::retracted, n.component);
   ++r.outcome.retractions;
   ++d.totals.retractions;
-  back_up(d, n, r);
+  back_up(c, d, n, r);
   advance(c, r, DecodeFact::retracted);
   release_decode_pages(c, d, n, r);
   r.decode.pages.assign(n.memory.groups.size(), {});

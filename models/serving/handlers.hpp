@@ -94,7 +94,14 @@ void on_timed_fault(const Context& c, const FaultPlan::TimedFault& timed);
 void on_operation(const Context& c, const Operation& operation);
 
 inline MemoryAccess access(const Context& c, Deployment& d, std::uint32_t component) {
-  return {d.trie, d.log, c.now(), c.event(), static_cast<std::uint16_t>(component)};
+  const bool traced = c.world.pages.on();
+  return {d.trie,
+          d.log,
+          c.now(),
+          c.event(),
+          static_cast<std::uint16_t>(component),
+          traced ? &c : nullptr,
+          traced ? &d : nullptr};
 }
 inline Actor actor(const Request& r) { return {r.serial, r.spec.tenant}; }
 

@@ -100,6 +100,7 @@ bool judge_read(const Context& c, Request& r, const ReadPlace& place, std::int64
     const std::int64_t first =
         spec.kind == GroupKind::window ? std::max(from, to - spec.window_tokens) : from;
     const auto& planes = place.memory->groups[g].planes;
+    trace_positions(c, PageOp::read, d, place.component, r.serial, g, (*place.pages)[g], first, to);
     for (std::uint32_t rank = 0; rank < planes.size(); ++rank) {
       ReadVerdict verdict;
       check_read(d.trie, d.log, planes[rank], {place.path, r.serial, (*place.pages)[g], first, to},
@@ -118,6 +119,7 @@ void judge_commit(const Context& c, Request& r, const DecodeNode& node) {
   // What decode will read as this request's prompt. A request that decode itself has turned into a
   // placeholder reads nothing.
   if (r.decode.pending_abort != 0) return;
+  trace_commit(c, r, node.component);
   for (std::uint32_t g = 0; g < node.memory.groups.size(); ++g) {
     for (std::uint32_t rank = 0; rank < d.config->ranks; ++rank) {
       const std::int64_t have = c.world.oracles.coverage.delivered(r.serial, rank, g);

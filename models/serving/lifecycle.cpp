@@ -109,6 +109,7 @@ std::uint32_t create_request(const Context& c, RequestSpec spec) {
   d.trie.acquire(r.output);
   r.path = ContentPath(d.trie, r.output);
   r.spec = std::move(spec);
+  trace_prompt(c, r);
   r.spec.blocks.clear();
   r.spec.blocks.shrink_to_fit();
   RequestOutcome& o = r.outcome;
@@ -156,6 +157,7 @@ void answer(const Context& c, Request& r, std::int32_t status, Cause cause) {
   o.corrupt = o.corrupt && !o.tainted;
   d.totals.output_tokens += o.output_tokens_done;
   c.note(r, Step::answered, d.router_component, status);
+  trace_answer(c, r, status);
   judge_answer(c, r);
   --c.world.outstanding;
   ++c.world.completed;

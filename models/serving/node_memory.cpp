@@ -5,6 +5,8 @@
 
 #include "sim/engine/check.hpp"
 
+#include "models/serving/page_trace.hpp"
+
 namespace handoff {
 
 NodeMemory NodeMemory::make(const ModelSpec& model, const EnginePolicy& engine,
@@ -80,6 +82,9 @@ bool NodeMemory::allocate(const MemoryAccess& access, Actor actor,
     HANDOFF_CHECK(done, "an allocation that fits failed");
     const auto fresh = std::span<const PageIndex>(pages[g]).subspan(before);
     group.book.allocated(fresh, actor.request);
+    if (access.context != nullptr)
+      trace_group(*access.context, PageOp::allocate, *access.deployment, access.node, actor.request,
+                  g, fresh, zero);
     if (!zero) continue;
     for (ShadowPlane& plane : group.planes)
       for (const PageIndex page : fresh) plane.clear(page, access.trie, access.log);
@@ -96,6 +101,9 @@ ReleaseReport NodeMemory::release(const MemoryAccess& access, Actor actor, const
   access.log.acquire(record);
   for (std::size_t g = 0; g < pages.size(); ++g) {
     GroupMemory& group = groups[g];
+    if (access.context != nullptr)
+      trace_group(*access.context, PageOp::free, *access.deployment, access.node, actor.request, g,
+                  std::span(pages[g]).subspan(std::min(first[g], pages[g].size())));
     for (std::size_t i = first[g]; i < pages[g].size(); ++i) {
       const PageIndex page = pages[g][i];
       const bool held = group.book.released(page);
@@ -115,6 +123,10 @@ ReleaseReport NodeMemory::release(const MemoryAccess& access, Actor actor, const
 void NodeMemory::write(const MemoryAccess& access, RecordId record, const ContentPath& path,
                        bool tainted, const PageLists& pages, std::int64_t from, std::int64_t to) {
   if (from >= to) return;
+  if (access.context != nullptr)
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      trace_positions(*access.context, PageOp::write, *access.deployment, access.node,
+                      access.log.get(record).request, g, pages[g], from, to);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::int64_t page_tokens = groups[g].pool.page_tokens();
     for (std::int64_t base = from / page_tokens * page_tokens; base < to; base += page_tokens) {
@@ -134,6 +146,7 @@ void NodeMemory::write(const MemoryAccess& access, RecordId record, const Conten
 }
 
 void NodeMemory::reset(const MemoryAccess& access) {
+  if (access.context != nullptr) trace_reset(*access.context, *access.deployment, access.node);
   for (GroupMemory& group : groups) {
     group.pool.reset(access.log);
     group.book.reset();

@@ -19,6 +19,9 @@
 
 namespace handoff {
 
+struct Context;
+struct Deployment;
+
 struct GroupMemory {
   PagePool pool;
   std::vector<ShadowPlane> planes;  // [rank]
@@ -32,6 +35,9 @@ struct MemoryAccess {
   TimeNs now = 0;
   std::uint64_t event = 0;
   std::uint16_t node = 0;  // for records: component
+  // Who listens to page events; nullptr: nobody.
+  const Context* context = nullptr;
+  const Deployment* deployment = nullptr;
 };
 
 // Whose operation it is.

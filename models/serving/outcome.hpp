@@ -10,6 +10,7 @@
 
 #include "models/memory/provenance.hpp"
 #include "models/oracle/finding.hpp"
+#include "models/oracle/page_event.hpp"
 #include "models/workload/workload.hpp"
 #include "sim/engine/simulator.hpp"
 #include "sim/engine/time.hpp"
@@ -127,10 +128,12 @@ struct RunResult {
 };
 inline constexpr std::size_t kFiringsMax = 100'000;
 
-// Called as the run goes on. Neither may change the result.
+// Called as the run goes on. None may change the result.
 struct RunObserver {
   // In order of termination. The names are those that the outcome indexes.
   std::function<void(const RequestOutcome&, const TenantNames&)> on_outcome;
+  // In order. Set, it makes a run slower; it changes nothing else.
+  std::function<void(const PageEvent&)> on_page_event;
   std::function<bool(TimeNs now, std::uint64_t events, std::uint64_t completed,
                      std::uint64_t findings)>
       on_progress;  // every 2^16 events; false stops the run (StopReason::reached)

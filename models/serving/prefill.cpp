@@ -244,7 +244,7 @@ void note_pool_use(PrefillNode& n) {
 // --- results
 // -----------------------------------------------------------------------------------------
 
-void cache_prefix(Deployment& d, PrefillNode& n, Request& r) {
+void cache_prefix(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
   if (!n.memory.caching) return;
   PrefillLeg& leg = r.prefill;
   const auto inserted = n.memory.cache.insert(d.trie, leg.tip, leg.tokens, leg.pages);
@@ -268,6 +268,10 @@ void cache_prefix(Deployment& d, PrefillNode& n, Request& r) {
       group.pool.set_owner(page, kNoSerial);
       group.book.adopted(page);
     }
+    const auto from = static_cast<std::size_t>(leg.own_to / size);
+    const auto end = static_cast<std::size_t>(std::max(leg.own_to, leg.tail_from) / size);
+    trace_group(c, PageOp::adopt, d, n.component, r.serial, g,
+                std::span<const PageIndex>(leg.pages[g]).subspan(from, end - from));
   }
 }
 
@@ -284,7 +288,7 @@ void last_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
     return;
   }
   if (d.decode.empty()) {
-    cache_prefix(d, n, r);
+    cache_prefix(c, d, n, r);
     r.outcome.first_token_ns = c.now() + d.engine.control_latency_ns;
     if (leg.pending_abort != 0)
       answer(c, r, leg.pending_abort, Cause::rejected_prefill);
@@ -294,7 +298,7 @@ void last_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
     return;
   }
   const PrefillActions actions = advance(c, r, PrefillFact::last_chunk_done);
-  if (actions.has(PrefillAction::cache_prefix)) cache_prefix(d, n, r);
+  if (actions.has(PrefillAction::cache_prefix)) cache_prefix(c, d, n, r);
   if (actions.has(PrefillAction::send_pages)) post_chunk(c, d, n, r, leg.posted, leg.tokens, true);
   n.inflight.push_back(c.slot_of(r));
   if (d.engine.bugs.free_source_before_sent) release_prefill_pages(c, d, n, r);

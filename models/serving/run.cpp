@@ -49,10 +49,13 @@ void collect(const World& world, RunResult& result) {
 
 RunResult run(const RunConfig& config, const RunObserver& observer) {
   Simulator<Cluster> simulator(Cluster(std::make_shared<const RunConfig>(config)), config.limits);
+  if (observer.on_page_event) simulator.world().listen_to_pages();
   RunResult result;
   Digest outcomes;
   TimeNs last_end = 0;
   const auto drain = [&] {
+    for (const PageEvent& event : simulator.world().take_page_events())
+      observer.on_page_event(event);
     for (const RequestOutcome& o : simulator.world().take_outcomes()) {
       digest_outcome(outcomes, o);
       last_end = std::max(last_end, o.end_ns);

@@ -95,6 +95,8 @@ void start_flow(const Context& c, TransferOperation& op, std::uint32_t slot) {
     n.memory.groups[part.group].book.posted(part.source);
     to.memory.groups[part.group].book.posted(part.destination);
   }
+  op.number = ++world.transfers_posted;
+  trace_send(c, op);
   op.flowing = true;
   world.network.advance(c.now(), world.flows_done);
   op.flow = world.network.start(world.topology, n.vertex, to.vertex, op.bytes, c.now());
@@ -209,7 +211,9 @@ class Landing {
     for (std::uint32_t rank = 0; rank < d_.config->ranks; ++rank) {
       const ShadowPlane& source = from_.memory.groups[part.group].planes[rank];
       ShadowPlane& destination = to_.memory.groups[part.group].planes[rank];
-      const std::size_t pages = part.destination.size() - missing_pages(d_, op_, part, rank);
+      const std::size_t missing = missing_pages(d_, op_, part, rank);
+      if (missing > 0) trace_loss(c_, op_, part.group, rank, static_cast<std::uint32_t>(missing));
+      const std::size_t pages = part.destination.size() - missing;
       for (std::size_t i = 0; i < pages; ++i)
         copy(source, part.source[i], destination, part.destination[i]);
       const std::int64_t size = source.page_tokens();
@@ -285,6 +289,7 @@ void land(const Context& c, TransferOperation& op, Deployment& d, PrefillNode& f
   if (read_already || touches_others(op, to)) to.recheck = true;
   Landing landing(c, op, d, from, to);
   for (const TransferOperation::Part& part : op.parts) landing.part(part);
+  trace_transfer_end(c, PageOp::land, op);
   if (op.last && op.aux_slot >= 0)
     for (AuxRecord& aux : to.aux[static_cast<std::size_t>(op.aux_slot)]) aux = op.aux;
   if (to.recheck || op.last) touch_decode(c, d, to);
@@ -417,6 +422,7 @@ void drop_operations(const Context& c, std::uint32_t deployment, NodeRole role,
     if (op.flowing) {
       // A flow that has arrived may have given its id to another one already.
       if (!op.arrived) drop_flow(c, op.flow);
+      trace_transfer_end(c, PageOp::drop, op);
       end_books(op, from, d.decode[op.decode_node]);
     }
     if (role == NodeRole::decode) from.rooms.fail(op.room, 500);

@@ -21,6 +21,7 @@
 #include "models/serving/config.hpp"
 #include "models/serving/events.hpp"
 #include "models/serving/node_memory.hpp"
+#include "models/serving/page_trace.hpp"
 #include "models/serving/request.hpp"
 #include "sim/engine/simulator.hpp"
 
@@ -149,6 +150,7 @@ struct TransferOperation {
   AuxRecord aux;
   std::int64_t bytes = 0;
   FlowId flow;
+  std::uint64_t number = 0;  // running number of the posted transfer
   // Faults on the notice of this operation, per rank; nullptr: none.
   std::vector<const NoticeFault*> faults;
 };
@@ -184,6 +186,8 @@ struct World {
   std::vector<FaultFiring> firings;
   std::uint64_t firings_total = 0;
   std::vector<std::uint64_t> transitions;  // [row_number()]: how often it was taken
+  PageTrace pages;
+  std::uint64_t transfers_posted = 0;
 };
 
 // Steps of a request that are kept.

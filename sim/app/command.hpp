@@ -15,11 +15,15 @@ struct Command {
   const char* usage;    // the words after "handoff"
   const char* help;     // text below the usage: what it does, its options, its exit codes
   int (*run)(const Words& words);
+  // More help that is made, and what follows it.
+  std::string (*made_help)() = nullptr;
+  const char* help_end = "";
 };
 
 extern const Command kRun;
 extern const Command kCheck;
 extern const Command kExplain;
+extern const Command kAudit;
 extern const Command kShrink;
 extern const Command kFuzz;
 extern const Command kValidate;

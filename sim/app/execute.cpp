@@ -26,6 +26,7 @@ Executed execute(const Scenario& scenario, RunObserver observer) {
     collector.add(o);
     if (observer.on_outcome) observer.on_outcome(o, tenants);
   };
+  collecting.on_page_event = observer.on_page_event;
   collecting.on_progress = [&](TimeNs now, std::uint64_t events, std::uint64_t completed,
                                std::uint64_t findings) {
     const bool goes_on =

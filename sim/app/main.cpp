@@ -8,6 +8,7 @@
 
 #include "models/workload/workload.hpp"
 #include "reports/files.hpp"
+#include "reports/page_log.hpp"
 #include "reports/version.hpp"
 #include "scenarios/loader/diagnostics.hpp"
 #include "scenarios/scenario.hpp"
@@ -26,8 +27,9 @@ void on_signal(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-constexpr const Command* kCommands[] = {&kRun,      &kCheck,  &kExplain, &kShrink, &kFuzz,
-                                        &kValidate, &kSchema, &kCatalog, &kTrace,  &kVersion};
+constexpr const Command* kCommands[] = {&kRun,     &kCheck, &kExplain,  &kShrink,
+                                        &kFuzz,    &kAudit, &kValidate, &kSchema,
+                                        &kCatalog, &kTrace, &kVersion};
 
 std::string overview() {
   std::string text =
@@ -57,8 +59,9 @@ int help(const Words& words) {
     return kClean;
   }
   const Command& command = command_named(words[0]);
-  print(fmt::format("usage: handoff {}\n{}{}", command.usage, *command.help != '\0' ? "\n" : "",
-                    command.help));
+  print(fmt::format("usage: handoff {}\n{}{}{}{}", command.usage, *command.help != '\0' ? "\n" : "",
+                    command.help, command.made_help != nullptr ? command.made_help() : "",
+                    command.help_end));
   return kClean;
 }
 
@@ -98,6 +101,8 @@ int guarded(int count, char** words) {
   } catch (const ScenarioError& error) {
     return fail(kBadInput, error.what());
   } catch (const TraceError& error) {
+    return fail(kBadInput, error.what());
+  } catch (const PageLogError& error) {
     return fail(kBadInput, error.what());
   } catch (const OutputError& error) {
     return fail(kBadInput, fmt::format("handoff: {}", error.what()));

@@ -9,6 +9,7 @@
 
 #include "reports/files.hpp"
 #include "reports/json.hpp"
+#include "reports/page_log.hpp"
 #include "reports/rows.hpp"
 #include "reports/summary.hpp"
 #include "sim/app/execute.hpp"
@@ -53,6 +54,16 @@ class RunFolder {
   SerialOrder order_;
 };
 
+class PageLogFile {
+ public:
+  explicit PageLogFile(const std::string& path) : file_(path) { file_.append(page_log_head()); }
+  void add(const PageEvent& event) { file_.append(page_log_line(event)); }
+  void finish() { file_.commit(); }
+
+ private:
+  OutputStream file_;
+};
+
 void print_cost(std::chrono::steady_clock::time_point start, std::uint64_t events) {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   rusage usage{};
@@ -67,6 +78,7 @@ int run_command(const Words& words) {
                                 {"seed", true},
                                 {"format", true},
                                 {"out", true},
+                                {"page-log", true},
                                 {"findings", true},
                                 {"color", true},
                                 {"quiet", false},
@@ -94,6 +106,12 @@ int run_command(const Words& words) {
     observer.on_outcome = [&](const RequestOutcome& o, const TenantNames& tenants) {
       folder->add(o, tenants);
     };
+  // Written as it comes, beside its place, and moved there when the run has ended.
+  std::optional<PageLogFile> log;
+  if (const auto path_of_log = options.value("page-log")) {
+    log.emplace(*path_of_log);
+    observer.on_page_event = [&](const PageEvent& event) { log->add(event); };
+  }
   Executed executed;
   try {
     executed = execute(scenario, observer);
@@ -109,6 +127,7 @@ int run_command(const Words& words) {
     fmt::print(stderr, "handoff: interrupted, nothing written\n");
     return kInterrupted;
   }
+  if (log) log->finish();
   if (folder) folder->finish(executed.report, executed.verdict, *options.value("out"));
   print(format == "json" ? whole_json(executed.report, executed.verdict)
                          : summary_text(executed.report, executed.verdict, {style, cases}));
@@ -128,6 +147,7 @@ const Command kRun{
   --format text|json   what goes to standard output
   --out DIR            writes report.json, findings.json, requests.csv, tainted_responses.csv and
                        scenario.resolved.yaml, all or none; replaces only an earlier run's folder
+  --page-log FILE      writes what happens to every page, for 'handoff audit' (JSON lines; long)
   --findings N         cases of each kind told in full (default 1)
   --color auto|always|never
   --quiet              no progress, and nothing of time and memory spent
