@@ -42,7 +42,7 @@ void add_reason(std::string& reasons, const std::string& reason) {
 }
 
 // "12:03:15.566" is enough where all steps fall on one day; the whole moment elsewhere.
-class Teller {
+class Teller : private Lines {
  public:
   Teller(const Explanation& e, const Style& style) : e_(e), style_(style), graph_(e.story.chain) {}
 
@@ -51,16 +51,10 @@ class Teller {
     steps();
     decisions();
     trials();
-    return std::move(out_);
+    return take();
   }
 
  private:
-  template <class... T>
-  void line(fmt::format_string<T...> format, T&&... values) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<T>(values)...);
-    out_ += "\n";
-  }
-
   void head() {
     const Case& c = e_.story;
     if (c.victim == kNoSerial)
@@ -161,7 +155,6 @@ class Teller {
   const Explanation& e_;
   const Style& style_;
   HappenedBefore graph_;
-  std::string out_;
 };
 
 }  // namespace

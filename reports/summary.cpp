@@ -16,7 +16,7 @@ constexpr std::size_t kRowsMax = 12;  // of lists that files hold whole
 
 std::int64_t to_signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
-class Summary {
+class Summary : private Lines {
  public:
   Summary(const RunReport& report, const Verdict& verdict, const SummaryOptions& options)
       : report_(report),
@@ -37,17 +37,12 @@ class Summary {
     isolation();
     findings();
     expectations();
-    return std::move(out_);
+    return take();
   }
 
  private:
-  template <class... T>
-  void line(fmt::format_string<T...> format, T&&... values) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<T>(values)...);
-    out_ += "\n";
-  }
   void heading(std::string_view text) { line("\n{}", style_.bold(text)); }
-  void table(const Table& t) { out_ += t.text(style_, 2); }
+  void table(const Table& t) { add(t.text(style_, 2)); }
   [[nodiscard]] std::string moment(TimeNs at) const {
     return moment_text(at, scenario_.start_unix_ns);
   }
@@ -241,7 +236,7 @@ class Summary {
   }
 
   void tell(const Case& c) {
-    out_ += "\n";
+    add("\n");
     for (const Finding* f : c.findings)
       line("  {}  {}  {}{}", style_.bad(code(f->rule)), f->node.empty() ? "client" : f->node,
            f->message, short_pages(*f));
@@ -298,7 +293,6 @@ class Summary {
   const Verdict& verdict_;
   Style style_;
   std::size_t cases_max_;
-  std::string out_;
 };
 
 }  // namespace

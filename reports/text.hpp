@@ -1,10 +1,14 @@
 // Numbers, times and tables for people. Never for files that programs read.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/oracle/finding.hpp"
@@ -50,6 +54,21 @@ class Table {
  private:
   std::string sides_;
   std::vector<std::vector<std::string>> rows_;
+};
+
+// Text made line by line.
+class Lines {
+ public:
+  template <class... T>
+  void line(fmt::format_string<T...> format, T&&... values) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<T>(values)...);
+    text_ += '\n';
+  }
+  void add(std::string_view text) { text_ += text; }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
 };
 
 }  // namespace handoff

@@ -116,6 +116,19 @@ std::int64_t ContentTrie::common_tokens(ContentNode a, ContentNode b) const {
 
 std::size_t ContentTrie::size() const { return nodes_.size() - 1 - free_.size(); }
 
+ContentNode prompt_node(ContentTrie& trie, std::span<const std::uint64_t> blocks,
+                        std::int64_t block_tokens, std::int64_t prompt_tokens) {
+  ContentNode node = ContentTrie::kRoot;
+  std::int64_t left = prompt_tokens;
+  for (const std::uint64_t block : blocks) {
+    if (left <= 0) break;
+    const std::int64_t tokens = std::min(block_tokens, left);
+    node = trie.extend(node, block, tokens);
+    left -= tokens;
+  }
+  return left > 0 ? trie.extend_unique(node, left) : node;
+}
+
 ContentPath::ContentPath(const ContentTrie& trie, ContentNode tip) {
   for (ContentNode node = tip; node != ContentTrie::kRoot; node = trie.parent(node))
     if (trie.end(node) > trie.begin(node)) steps_.push_back({node, trie.end(node)});

@@ -111,6 +111,11 @@ inline std::int64_t ContentTrie::end(ContentNode node) const {
   return nodes_[node.value].end;
 }
 
+// The node of a prompt: labelled blocks of block_tokens, the last one cut at the prompt's end, then
+// what is unique to it. Not acquired.
+ContentNode prompt_node(ContentTrie& trie, std::span<const std::uint64_t> blocks,
+                        std::int64_t block_tokens, std::int64_t prompt_tokens);
+
 // The path to one tip laid out for look-up by position: nodes in order with the position each ends
 // at. Holds no references: the owner keeps the tip alive. Zero-length nodes are left out.
 class ContentPath {

@@ -59,19 +59,6 @@ std::uint32_t take_slot(World& world) {
   return static_cast<std::uint32_t>(world.requests.size() - 1);
 }
 
-// The prompt's path: the labelled blocks, then what is unique to this request.
-ContentNode build_prompt(ContentTrie& trie, const RequestSpec& spec) {
-  ContentNode node = ContentTrie::kRoot;
-  std::int64_t left = spec.prompt_tokens;
-  for (const std::uint64_t block : spec.blocks) {
-    if (left <= 0) break;
-    const std::int64_t tokens = std::min(spec.block_tokens, left);
-    node = trie.extend(node, block, tokens);
-    left -= tokens;
-  }
-  return left > 0 ? trie.extend_unique(node, left) : node;
-}
-
 bool room_in_use(const World& world, std::uint64_t room) {
   return std::any_of(world.requests.begin(), world.requests.end(),
                      [room](const Request& r) { return r.live && r.room == room; });
@@ -104,7 +91,7 @@ std::uint32_t create_request(const Context& c, RequestSpec spec) {
   r.live = true;
   r.serial = serial;
   r.room = room;
-  r.tip = build_prompt(d.trie, spec);
+  r.tip = prompt_node(d.trie, spec.blocks, spec.block_tokens, spec.prompt_tokens);
   r.output = d.trie.extend_unique(r.tip, std::max<std::int64_t>(spec.output_tokens, 1));
   d.trie.acquire(r.output);
   r.path = ContentPath(d.trie, r.output);

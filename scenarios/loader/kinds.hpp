@@ -289,31 +289,29 @@ struct Object {
   }
 
  private:
-  template <class T>
-  static NodePtr schema_here(Definitions& definitions) {
-    SchemaObject schema(definitions);
+  // `use` with a new T, or a view of a new owner.
+  template <class T, class F>
+  static void with_new(F&& use) {
     if constexpr (requires { typename T::Owner; }) {
       typename T::Owner owner{};
       T view{owner};
-      describe(schema, view);
+      use(view);
     } else {
       T value{};
-      describe(schema, value);
+      use(value);
     }
+  }
+  template <class T>
+  static NodePtr schema_here(Definitions& definitions) {
+    SchemaObject schema(definitions);
+    with_new<T>([&](T& value) { describe(schema, value); });
     return schema.take();
   }
   // What the table writes of a new T.
   template <class T>
   static NodePtr fresh(const Surroundings& around) {
     Writer writer(around);
-    if constexpr (requires { typename T::Owner; }) {
-      typename T::Owner owner{};
-      T view{owner};
-      describe(writer, view);
-    } else {
-      T value{};
-      describe(writer, value);
-    }
+    with_new<T>([&](T& value) { describe(writer, value); });
     return writer.take();
   }
 };

@@ -8,13 +8,13 @@
 #include "models/serving/run.hpp"
 #include "reports/metrics.hpp"
 #include "sim/search/shrink.hpp"
+#include "tests/unit/search/options.hpp"
 
 namespace handoff {
 namespace {
 
 const std::string kTrace = HANDOFF_SOURCE_DIR "/../shared/traces/mooncake_conversation.jsonl.gz";
 const std::string kScenario = HANDOFF_SOURCE_DIR "/scenarios/replay/mooncake_conversation.yaml";
-const std::string kCatalog = HANDOFF_SOURCE_DIR "/models/catalog";
 constexpr std::uint64_t kRequests = 12'031;
 
 struct Ran {
@@ -122,23 +122,8 @@ TEST_F(Mooncake, AbortsShrinkToTwoRequests) {
   const auto finding = std::find_if(result.findings.begin(), result.findings.end(),
                                     [](const Finding& f) { return f.rule == Rule::late_write; });
   ASSERT_NE(finding, result.findings.end());
-  ShrinkOptions options;
-  options.jobs = 2;
-  options.acceptable = [](const RunConfig& run) {
-    Scenario s;
-    s.name = "x";
-    s.run = run;
-    try {
-      (void)parse_scenario(lean_text(s, kCatalog), "x", kCatalog);
-      return true;
-    } catch (const ScenarioError&) {
-      return false;
-    }
-  };
-  options.preset = [](const DeploymentConfig&) { return nullptr; };
-  options.on_stage = [](const std::string&, const WrittenOut&, std::uint64_t) {};
-  options.go_on = [] { return true; };
-  const Shrunk shrunk = shrink(scenario.run, *finding, result.firings, 2'000'000, options);
+  const Shrunk shrunk =
+      shrink(scenario.run, *finding, result.firings, 2'000'000, shrink_options(2));
   EXPECT_LE(shrunk.best.items.size(), 3u);
   EXPECT_TRUE(shrunk.best.faults.empty());
 }

@@ -6,39 +6,10 @@
 #include <algorithm>
 
 #include "models/serving/run.hpp"
-#include "scenarios/scenario.hpp"
+#include "tests/unit/search/options.hpp"
 
 namespace handoff {
 namespace {
-
-const std::string kCatalog = HANDOFF_SOURCE_DIR "/models/catalog";
-
-ShrinkOptions options(unsigned jobs) {
-  ShrinkOptions o;
-  o.jobs = jobs;
-  o.acceptable = [](const RunConfig& run) {
-    Scenario s;
-    s.name = "x";
-    s.run = run;
-    try {
-      (void)parse_scenario(lean_text(s, kCatalog), "x", kCatalog);
-      return true;
-    } catch (const ScenarioError&) {
-      return false;
-    }
-  };
-  o.preset = [](const DeploymentConfig&) { return nullptr; };
-  o.on_stage = [](const std::string&, const WrittenOut&, std::uint64_t) {};
-  o.go_on = [] { return true; };
-  return o;
-}
-
-std::string text_of(const RunConfig& run) {
-  Scenario s;
-  s.name = "x";
-  s.run = run;
-  return lean_text(s, kCatalog);
-}
 
 Finding found(const RunResult& result, Rule rule) {
   for (const Finding& f : result.findings)
@@ -66,13 +37,13 @@ TEST(Shrink, KeepsTheSignatureOfEachDeliberateBug) {
         load_scenario(std::string(HANDOFF_SOURCE_DIR "/scenarios/") + c.file, {}, kCatalog);
     const RunResult result = run(s.run);
     const Finding finding = found(result, c.rule);
-    const Shrunk shrunk = shrink(s.run, finding, result.firings, 1'000'000, options(1));
+    const Shrunk shrunk = shrink(s.run, finding, result.firings, 1'000'000, shrink_options(1));
     EXPECT_TRUE(shrunk.complete);
     EXPECT_LE(shrunk.best.items.size(), result.requests);
     const RunConfig smallest = assemble(shrunk.best);
     EXPECT_TRUE(find_signature(smallest, signature_of(finding), 1'000'000).has_value());
     // And as a file.
-    const Scenario file = parse_scenario(text_of(smallest), "x", kCatalog);
+    const Scenario file = parse_scenario(lean_text_of(smallest), "x", kCatalog);
     EXPECT_TRUE(find_signature(file.run, signature_of(finding), 1'000'000).has_value());
   }
 }
@@ -82,12 +53,12 @@ TEST(Shrink, TheIncidentNeedsThreeRequestsForAnyNumberOfThreads) {
       load_scenario(HANDOFF_SOURCE_DIR "/scenarios/incidents/glm53_oversize.yaml", {}, kCatalog);
   const RunResult result = run(s.run);
   const Finding finding = found(result, Rule::provenance);
-  const Shrunk one = shrink(s.run, finding, result.firings, 1'000'000, options(1));
+  const Shrunk one = shrink(s.run, finding, result.firings, 1'000'000, shrink_options(1));
   EXPECT_LE(one.best.items.size(), 3u);
   EXPECT_EQ(one.best.rest.deployments[0].prefill.nodes, 1u);
   EXPECT_EQ(one.best.rest.deployments[0].decode.nodes, 1u);
-  const Shrunk many = shrink(s.run, finding, result.firings, 1'000'000, options(3));
-  EXPECT_EQ(text_of(assemble(many.best)), text_of(assemble(one.best)));
+  const Shrunk many = shrink(s.run, finding, result.firings, 1'000'000, shrink_options(3));
+  EXPECT_EQ(lean_text_of(assemble(many.best)), lean_text_of(assemble(one.best)));
 }
 
 TEST(Shrink, StopsWhereItStandsWhenToldTo) {
@@ -95,7 +66,7 @@ TEST(Shrink, StopsWhereItStandsWhenToldTo) {
       load_scenario(HANDOFF_SOURCE_DIR "/scenarios/incidents/glm53_oversize.yaml", {}, kCatalog);
   const RunResult result = run(s.run);
   const Finding finding = found(result, Rule::provenance);
-  ShrinkOptions o = options(1);
+  ShrinkOptions o = shrink_options(1);
   int asked = 0;
   o.go_on = [&] { return ++asked < 10; };
   const Shrunk shrunk = shrink(s.run, finding, result.firings, 1'000'000, o);
