@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # Failures of the catalogue that no scenario shows yet, and what the model lacks for it.
 NOT_YET = {
-    "pull: prefill holds, decode reads, with leases and heartbeats": "F09 F10 F11 F28 F55 F71",
+    "several responses to one prompt": "F55",
     "a prefix cache on decode, with delta sends": "F15 F16 F69",
     "host and storage tiers with keys and leases": "F06 F07 F08 F14 F17 F29 F30 F58 F64",
     "ranks of different number or size on the two sides, pipeline and context parallelism": "F05 F22 F39 F41 F46 F52",

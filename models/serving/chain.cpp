@@ -69,6 +69,19 @@ std::string sentence(const JournalEntry& e) {
       return fmt::format("{} of them still referenced by a posted transfer", e.a);
     case Step::answered:
       return fmt::format("the client has HTTP {}", e.a);
+    case Step::held:
+      return fmt::format("prefill holds {} to be pulled{}", counted(e.a, "page"),
+                         e.b == kNever ? std::string()
+                                       : fmt::format(", for {}.{:03} s", e.b / kSecond,
+                                                     e.b % kSecond / kMillisecond));
+    case Step::lease_ended:
+      return "nobody pulled in time: prefill gives the pages up";
+    case Step::pull_posted:
+      return fmt::format("decode reads {} of prefill", counted(e.a, "page"));
+    case Step::pull_posted_stale:
+      return fmt::format("decode reads {} of prefill, whose lease had ended", counted(e.a, "page"));
+    case Step::pull_refused:
+      return "decode does not read: the lease has ended";
     case Step::omitted:
       return fmt::format("({} more, left out)", counted(e.a, "step"));
   }
@@ -103,6 +116,13 @@ const char* decision(const Request& r, const JournalEntry& e) {
     case Step::committed:
     case Step::refused:
       return "commit";
+    case Step::held:
+      return "lease";
+    case Step::lease_ended:
+      return "lease, lease_renewal";
+    case Step::pull_posted_stale:
+    case Step::pull_refused:
+      return "stale_pull";
     case Step::retracted:
       return "retract_order";
     case Step::timed_out:
@@ -115,6 +135,7 @@ const char* decision(const Request& r, const JournalEntry& e) {
     case Step::merged:
     case Step::resumed:
     case Step::aborted_by_client:
+    case Step::pull_posted:
     case Step::answered:
     case Step::omitted:
       return "";

@@ -297,6 +297,10 @@ void Cluster::apply(const Event& event, Schedule& schedule) {
       return for_request(c, event, on_waiting_timer);
     case EventKind::release_timer:
       return for_request(c, event, on_release_timer);
+    case EventKind::lease_timer:
+      return for_request(c, event, on_lease_timer);
+    case EventKind::pull_done:
+      return for_request(c, event, on_pull_done);
     case EventKind::client_abort:
       return for_request(c, event, [&event](const Context& context, Request& r) {
         if (event.payload[2] != 0 && !r.answered)

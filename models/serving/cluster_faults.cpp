@@ -24,7 +24,10 @@ void kill_prefill_legs(const Context& c, std::uint32_t deployment, std::uint32_t
     const bool sent = c.deployment(r).prefill[node].rooms.reduced(r.room) == KvPoll::success;
     if (!sent) record_cause(r, 500, Cause::node_down);
     advance(c, r, PrefillFact::killed);
-    if (c.deployment(r).decode.empty()) answer(c, r, 500, Cause::node_down);
+    // Nobody else knows of it.
+    const bool alone =
+        c.deployment(r).decode.empty() || (pulls(c.deployment(r)) && s != PrefillState::held);
+    if (alone) answer(c, r, 500, Cause::node_down);
   }
 }
 

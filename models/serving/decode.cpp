@@ -195,6 +195,7 @@ void end_transfer(const Context& c, Request& r, DecodeFact fact, std::int32_t st
 }
 
 void on_decode_submit(const Context& c, Request& r) {
+  if (r.decode.state != DecodeState::none) return;  // aborted on its way here
   Deployment& d = c.deployment(r);
   DecodeNode& n = d.decode[r.decode.node];
   if (!n.up) {
@@ -221,6 +222,11 @@ void on_decode_submit(const Context& c, Request& r) {
   n.rooms.update_all(r.room, KvPoll::bootstrapping, true);
   n.requests_by_room[r.room] = c.slot_of(r);
   n.prealloc.push_back(c.slot_of(r));
+  // Prefill waits for decode here, not the other way round: the deadline covers the wait for room
+  // too.
+  if (pulls(d) && d.engine.waiting_timeout_ns != kNever)
+    c.at(c.now() + d.engine.waiting_timeout_ns, EventKind::waiting_timer, n.component, c.slot_of(r),
+         r.serial);
   touch_decode(c, d, n);
 }
 
@@ -258,12 +264,16 @@ void preallocate(const Context& c, Deployment& d, DecodeNode& n) {
     c.note(r, Step::allocated_on_decode, n.component,
            leg.pages.empty() ? 0 : static_cast<std::int64_t>(leg.pages[0].size()));
     n.transfer.push_back(n.prealloc[taken]);
-    if (actions.has(DecodeAction::publish_metadata)) {
+    if (actions.has(DecodeAction::publish_metadata) && pulls(d)) {
+      n.rooms.update_all(r.room, KvPoll::waiting_for_input, true);
+      start_pull(c, d, n, r);
+    } else if (actions.has(DecodeAction::publish_metadata)) {
       n.rooms.update_all(r.room, KvPoll::waiting_for_input, true);
       c.at(c.now() + d.engine.control_latency_ns, EventKind::metadata,
            d.prefill[r.prefill.node].component, c.slot_of(r), r.serial);
     }
-    if (actions.has(DecodeAction::arm_waiting_timer) && d.engine.waiting_timeout_ns != kNever)
+    const bool arm = actions.has(DecodeAction::arm_waiting_timer) && !pulls(d);
+    if (arm && d.engine.waiting_timeout_ns != kNever)
       c.at(c.now() + d.engine.waiting_timeout_ns, EventKind::waiting_timer, n.component,
            c.slot_of(r), r.serial);
     replay_stale_notice(c, d, n, r);
@@ -326,12 +336,13 @@ void on_notice(const Context& c, Deployment& d, DecodeNode& n, std::uint64_t roo
 }
 
 void on_waiting_timer(const Context& c, Request& r) {
-  if (r.decode.state != DecodeState::transfer) return;
-  const Deployment& d = c.deployment(r);
-  DecodeNode& n = c.world.deployments[r.spec.deployment].decode[r.decode.node];
+  Deployment& d = c.deployment(r);
+  const bool waits = r.decode.state == DecodeState::transfer ||
+                     (pulls(d) && r.decode.state == DecodeState::prealloc);
+  if (!waits) return;
+  DecodeNode& n = d.decode[r.decode.node];
   c.note(r, Step::timed_out, n.component);
-  touch_decode(c, c.world.deployments[r.spec.deployment], n);
-  (void)d;
+  touch_decode(c, d, n);
   end_transfer(c, r, DecodeFact::timed_out, 500, Cause::waiting_timeout);
 }
 

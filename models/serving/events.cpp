@@ -48,6 +48,10 @@ const char* name(EventKind kind) {
       return "prefill schedule";
     case EventKind::decode_schedule:
       return "decode schedule";
+    case EventKind::lease_timer:
+      return "lease timer";
+    case EventKind::pull_done:
+      return "pull done";
     case EventKind::count_:
       break;
   }
@@ -74,10 +78,12 @@ Phase phase_of(EventKind kind) {
     case EventKind::abort_decode:
     case EventKind::abort_ack:
     case EventKind::peer_lost:
+    case EventKind::pull_done:
       return Phase::message;
     case EventKind::bootstrap_timer:
     case EventKind::waiting_timer:
     case EventKind::release_timer:
+    case EventKind::lease_timer:
       return Phase::timer;
     case EventKind::client_abort:
     case EventKind::arrival:

@@ -39,6 +39,8 @@ enum class EventKind : std::uint16_t {
   arrival,            // the head of the merged workload
   prefill_schedule,   // [node generation]
   decode_schedule,    // [node generation]
+  lease_timer,        // [request slot, serial]
+  pull_done,          // [request slot, serial]: decode confirms to prefill that it has everything
   count_,
 };
 

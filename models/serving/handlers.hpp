@@ -49,12 +49,31 @@ void wake_prefill(const Context& c, PrefillNode& n);
 void on_operation_ended(const Context& c, Deployment& d, PrefillNode& n, Request& r);
 void release_prefill_pages(const Context& c, Deployment& d, PrefillNode& n, Request& r);
 
+// Carries out the table's actions that end prefill's leg.
+void finish_prefill_leg(const Context& c, Deployment& d, PrefillNode& n, Request& r,
+                        PrefillActions actions);
+
+// --- pull.cpp: source first
+// ---------------------------------------------------------------------------------- Whether the
+// deployment hands off in this order.
+bool pulls(const Deployment& d);
+// Prefill has computed the prompt and holds it; decode is told by the router.
+void hold(const Context& c, Deployment& d, PrefillNode& n, Request& r);
+// Decode has its pages and reads prefill's into them.
+void start_pull(const Context& c, Deployment& d, DecodeNode& n, Request& r);
+void on_lease_timer(const Context& c, Request& r);
+void on_pull_done(const Context& c, Request& r);
+std::uint64_t prefill_checksum(const Context& c, const Deployment& d, const PrefillNode& n,
+                               const Request& r);
+
 // --- transfer.cpp
 // --------------------------------------------------------------------------------------- Posts
 // tokens [from, to) of the first group, and with the last chunk everything of the other groups and
 // the aux record.
 void post_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r, std::int64_t from,
                 std::int64_t to, bool last);
+// Source first: all of it at once, into decode's pages.
+void post_pull(const Context& c, Deployment& d, PrefillNode& n, Request& r);
 void on_network_wake(const Context& c);
 void on_operation_start(const Context& c, std::uint32_t operation, RequestSerial serial);
 void on_data_visible(const Context& c, std::uint32_t operation, RequestSerial serial);

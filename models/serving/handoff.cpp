@@ -252,7 +252,7 @@ constexpr auto kDecode = [] {
   using X = DecodeActions;
   constexpr X kEndTransfer{A::release_aux, A::clear_room, A::release_pages, A::send_abort};
   constexpr X kDrain{A::release_aux, A::clear_room, A::send_abort};
-  return TransitionTable<S, F, A, 35>(
+  return TransitionTable<S, F, A, 36>(
       "decode leg",
       {{
           {S::none, F::submitted, S::prealloc, X(A::enqueue_prealloc)},
@@ -261,6 +261,7 @@ constexpr auto kDecode = [] {
           {S::none, F::killed, S::done, X()},
           {S::prealloc, F::allocated, S::transfer, X(A::publish_metadata, A::arm_waiting_timer)},
           {S::prealloc, F::failed, S::done, X(A::clear_room)},
+          {S::prealloc, F::timed_out, S::done, X(A::clear_room, A::send_abort)},
           {S::prealloc, F::aborted, S::done, X(A::clear_room, A::send_abort)},
           {S::prealloc, F::killed, S::done, X()},
           {S::transfer, F::committed, S::waiting, X(A::release_aux, A::clear_room)},

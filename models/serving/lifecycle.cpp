@@ -41,6 +41,8 @@ const char* name(Cause cause) {
       return "client abort";
     case Cause::offline:
       return "offline";
+    case Cause::lease_expired:
+      return "lease expired";
     case Cause::pool_exhausted:
       return "pool exhausted";
   }
@@ -175,6 +177,7 @@ void retire_if_done(const Context& c, Request& r) {
       r.prefill.flowing > 0)
     return;
   Deployment& d = c.deployment(r);
+  if (pulls(d)) d.prefill[r.prefill.node].rooms.clear(r.room);
   uncount(d, r, true);
   uncount(d, r, false);
   c.world.oracles.coverage.forget(r.serial);

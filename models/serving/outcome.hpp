@@ -35,6 +35,7 @@ enum class Cause : std::uint8_t {
   client_abort,
   offline,         // deployment offline
   pool_exhausted,  // decode could not make room for a single request
+  lease_expired,   // decode came for pages that prefill no longer holds for it
 };
 const char* name(Cause cause);
 

@@ -58,6 +58,18 @@ enum class RouterAdmission : std::uint8_t {
 
 enum class RoutePolicy : std::uint8_t { round_robin, random, least_tokens };
 
+enum class HandoffOrder : std::uint8_t {
+  destination_first,  // decode reserves and says where, prefill pushes (SGLang)
+  source_first,       // prefill computes and holds under a lease, decode pulls (vLLM NIXL)
+};
+
+// Source first: what a pull of pages does whose lease has expired, so that prefill may have given
+// them to others.
+enum class StalePull : std::uint8_t {
+  read_anyway,  // a one-sided read asks nobody (vllm issue 52234)
+  refused,      // decode's own deadline, or a generation that the read names, fails it
+};
+
 enum class RetractOrder : std::uint8_t { fewest_output_first, latest_arrival_first };
 
 // When pages of an aborted or failed room return to their pool.
@@ -94,6 +106,8 @@ struct Bugs {
 };
 
 struct EnginePolicy {
+  HandoffOrder handoff = HandoffOrder::destination_first;
+
   // Admission
   RejectedPrompt rejected_prompt = RejectedPrompt::reject;
   PendingAbort pending_abort = PendingAbort::wait_for_destination;
@@ -112,6 +126,12 @@ struct EnginePolicy {
   // After an abort or a failure
   AbortRelease abort_release = AbortRelease::when_drained;
   TimeNs drain_cap_ns = 30 * kSecond;  // decode releases after this long without prefill's word
+
+  // Source first: how long prefill holds what nobody has pulled (kNever: for ever), and whether
+  // decode renews that while it still wants it.
+  TimeNs lease_ns = 480 * kSecond;  // vllm VLLM_NIXL_ABORT_REQUEST_TIMEOUT
+  bool lease_renewal = true;
+  StalePull stale_pull = StalePull::refused;
 
   // Memory
   std::int64_t page_tokens = 64;

@@ -36,7 +36,7 @@ void reject(const Context& c, Deployment& d, PrefillNode& n, Request& r, std::in
   c.note(r, Step::rejected_by_prefill, n.component, limit, r.spec.prompt_tokens);
   record_cause(r, 400, Cause::rejected_prefill);
   advance(c, r, PrefillFact::rejected);
-  if (d.decode.empty()) {
+  if (d.decode.empty() || pulls(d)) {
     answer(c, r, 400, Cause::rejected_prefill);
   } else if (d.engine.abort_notice == AbortNotice::tombstone) {
     const auto known = n.destinations.find(r.room);
@@ -63,21 +63,6 @@ void drop_room(PrefillNode& n, const Request& r) {
   n.destinations.erase(r.room);
 }
 
-// Carries out the table's actions that end a leg.
-void finish_leg(const Context& c, Deployment& d, PrefillNode& n, Request& r,
-                PrefillActions actions) {
-  if (actions.has(PrefillAction::release_aux)) release_aux(n, r);
-  if (actions.has(PrefillAction::release_pages)) {
-    if (r.prefill.flowing > 0 && d.engine.abort_release == AbortRelease::when_drained)
-      r.prefill.draining = true;
-    else
-      release_prefill_pages(c, d, n, r);
-  }
-  if (actions.has(PrefillAction::drop_room)) drop_room(n, r);
-  wake_prefill(c, n);
-  retire_if_done(c, r);
-}
-
 // --- queues
 // ------------------------------------------------------------------------------------------
 
@@ -86,7 +71,7 @@ void retire_unsent(const Context& c, Deployment& d, PrefillNode& n, Request& r) 
   const PrefillActions actions = advance(c, r, PrefillFact::retired_unsent);
   if (actions.has(PrefillAction::notify_failed) && d.engine.abort_notice != AbortNotice::none)
     send_failure_notice(c, d, n, r.room, n.destinations.at(r.room), &r, r.prefill.pending_abort);
-  finish_leg(c, d, n, r, actions);
+  finish_prefill_leg(c, d, n, r, actions);
 }
 
 void poll_bootstrap(const Context& c, Deployment& d, PrefillNode& n) {
@@ -96,7 +81,7 @@ void poll_bootstrap(const Context& c, Deployment& d, PrefillNode& n) {
     const KvPoll status = n.rooms.reduced(r.room);
     if (status == KvPoll::failed) {
       record_cause(r, 500, Cause::prefill_failed);
-      finish_leg(c, d, n, r, advance(c, r, PrefillFact::failed));
+      finish_prefill_leg(c, d, n, r, advance(c, r, PrefillFact::failed));
       continue;
     }
     if (status == KvPoll::bootstrapping) {
@@ -125,7 +110,7 @@ void poll_bootstrap(const Context& c, Deployment& d, PrefillNode& n) {
 }
 
 void poll_waiting(const Context& c, Deployment& d, PrefillNode& n) {
-  if (d.decode.empty()) return;
+  if (d.decode.empty() || pulls(d)) return;
   const auto queue = std::exchange(n.waiting, {});
   for (const std::uint32_t slot : queue) {
     Request& r = c.world.requests[slot];
@@ -134,7 +119,7 @@ void poll_waiting(const Context& c, Deployment& d, PrefillNode& n) {
       continue;
     }
     record_cause(r, 500, Cause::prefill_failed);
-    finish_leg(c, d, n, r, advance(c, r, PrefillFact::failed));
+    finish_prefill_leg(c, d, n, r, advance(c, r, PrefillFact::failed));
   }
 }
 
@@ -147,10 +132,10 @@ void poll_inflight(const Context& c, Deployment& d, PrefillNode& n) {
       if (r.prefill.pending_abort != 0 &&
           d.engine.pending_abort_on_success == PendingAbortOnSuccess::abort_wins)
         on_leg_error(c, r, true);
-      finish_leg(c, d, n, r, advance(c, r, PrefillFact::sent));
+      finish_prefill_leg(c, d, n, r, advance(c, r, PrefillFact::sent));
     } else if (status == KvPoll::failed) {
       record_cause(r, 500, Cause::prefill_failed);
-      finish_leg(c, d, n, r, advance(c, r, PrefillFact::failed));
+      finish_prefill_leg(c, d, n, r, advance(c, r, PrefillFact::failed));
     } else {
       n.inflight.push_back(slot);
     }
@@ -284,7 +269,7 @@ void last_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
     if (d.engine.abort_notice != AbortNotice::none && !d.decode.empty())
       send_failure_notice(c, d, n, r.room, n.destinations.at(r.room), &r, leg.pending_abort);
     on_leg_error(c, r, true);
-    finish_leg(c, d, n, r, advance(c, r, PrefillFact::result_retired));
+    finish_prefill_leg(c, d, n, r, advance(c, r, PrefillFact::result_retired));
     return;
   }
   if (d.decode.empty()) {
@@ -294,8 +279,13 @@ void last_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
       answer(c, r, leg.pending_abort, Cause::rejected_prefill);
     else
       answer(c, r, 200, Cause::finished);
-    finish_leg(c, d, n, r, advance(c, r, PrefillFact::no_handoff));
+    finish_prefill_leg(c, d, n, r, advance(c, r, PrefillFact::no_handoff));
     return;
+  }
+  if (pulls(d)) {
+    if (advance(c, r, PrefillFact::last_chunk_done_held).has(PrefillAction::cache_prefix))
+      cache_prefix(c, d, n, r);
+    return hold(c, d, n, r);
   }
   const PrefillActions actions = advance(c, r, PrefillFact::last_chunk_done);
   if (actions.has(PrefillAction::cache_prefix)) cache_prefix(c, d, n, r);
@@ -323,14 +313,14 @@ void chunk_done(const Context& c, Deployment& d, PrefillNode& n, const PrefillNo
   if (last && n.running_chunk == static_cast<std::int64_t>(work.request)) n.running_chunk = -1;
   if (leg.abort_requested) {
     if (n.running_chunk == static_cast<std::int64_t>(work.request)) n.running_chunk = -1;
-    finish_leg(c, d, n, r, advance(c, r, PrefillFact::aborted));
-  } else if (!d.decode.empty() && n.rooms.reduced(r.room) == KvPoll::failed) {
+    finish_prefill_leg(c, d, n, r, advance(c, r, PrefillFact::aborted));
+  } else if (!d.decode.empty() && !pulls(d) && n.rooms.reduced(r.room) == KvPoll::failed) {
     if (n.running_chunk == static_cast<std::int64_t>(work.request)) n.running_chunk = -1;
     record_cause(r, 500, Cause::prefill_failed);
-    finish_leg(c, d, n, r, advance(c, r, PrefillFact::failed));
+    finish_prefill_leg(c, d, n, r, advance(c, r, PrefillFact::failed));
   } else if (last) {
     last_chunk(c, d, n, r);
-  } else if (!d.decode.empty()) {
+  } else if (!d.decode.empty() && !pulls(d)) {
     const std::int64_t end = leg.computed / d.engine.page_tokens * d.engine.page_tokens;
     if (d.engine.overlap_schedule)
       n.deferred.push_back({work.request, work.serial, end});
@@ -340,6 +330,20 @@ void chunk_done(const Context& c, Deployment& d, PrefillNode& n, const PrefillNo
 }
 
 }  // namespace
+
+void finish_prefill_leg(const Context& c, Deployment& d, PrefillNode& n, Request& r,
+                        PrefillActions actions) {
+  if (actions.has(PrefillAction::release_aux)) release_aux(n, r);
+  if (actions.has(PrefillAction::release_pages)) {
+    if (r.prefill.flowing > 0 && d.engine.abort_release == AbortRelease::when_drained)
+      r.prefill.draining = true;
+    else
+      release_prefill_pages(c, d, n, r);
+  }
+  if (actions.has(PrefillAction::drop_room)) drop_room(n, r);
+  wake_prefill(c, n);
+  retire_if_done(c, r);
+}
 
 std::int64_t input_limit(const Deployment& d, const NodeMemory& memory) {
   // sglang model worker: max_req_len = min(context_len - 1, max_total_num_tokens - 1), and
@@ -367,7 +371,9 @@ void on_prefill_submit(const Context& c, Request& r) {
   view_own_prompt(d, r);
   const std::int64_t limit = input_limit(d, n.memory);
   if (r.prefill.tokens >= limit) {
-    if (d.engine.rejected_prompt == RejectedPrompt::reject) return reject(c, d, n, r, limit);
+    // Decode does not know of it yet, so that there is nothing to keep it for.
+    if (d.engine.rejected_prompt == RejectedPrompt::reject || pulls(d))
+      return reject(c, d, n, r, limit);
     d.trie.release(r.prefill.tip);
     view_placeholder(d, r);
     r.prefill.pending_abort = 400;
@@ -376,7 +382,7 @@ void on_prefill_submit(const Context& c, Request& r) {
     if (d.engine.pending_abort == PendingAbort::wait_for_destination && !d.decode.empty())
       c.note(r, Step::kept_for_notice, n.component);
   }
-  if (d.decode.empty()) {
+  if (d.decode.empty() || pulls(d)) {
     advance(c, r, PrefillFact::submitted_unbound);
     n.waiting.push_back(c.slot_of(r));
     return wake_prefill(c, n);
@@ -414,7 +420,7 @@ void on_bootstrap_timer(const Context& c, Request& r) {
   record_cause(r, 500, Cause::bootstrap_timeout);
   remove(n.bootstrap, c.slot_of(r));
   on_leg_error(c, r, true);
-  finish_leg(c, d, n, r, advance(c, r, PrefillFact::timed_out));
+  finish_prefill_leg(c, d, n, r, advance(c, r, PrefillFact::timed_out));
 }
 
 void on_abort_prefill(const Context& c, std::uint64_t slot, std::uint64_t serial,
@@ -427,12 +433,14 @@ void on_abort_prefill(const Context& c, std::uint64_t slot, std::uint64_t serial
   PrefillLeg& leg = r->prefill;
   if (leg.state == PrefillState::bootstrap) {
     remove(n.bootstrap, static_cast<std::uint32_t>(slot));
-    finish_leg(c, d, n, *r, advance(c, *r, PrefillFact::aborted));
+    finish_prefill_leg(c, d, n, *r, advance(c, *r, PrefillFact::aborted));
   } else if (leg.state == PrefillState::waiting) {
     remove(n.waiting, static_cast<std::uint32_t>(slot));
-    finish_leg(c, d, n, *r, advance(c, *r, PrefillFact::aborted));
+    finish_prefill_leg(c, d, n, *r, advance(c, *r, PrefillFact::aborted));
   } else if (leg.state == PrefillState::running) {
     leg.abort_requested = true;
+  } else if (leg.state == PrefillState::held) {
+    finish_prefill_leg(c, d, n, *r, advance(c, *r, PrefillFact::aborted));
   }
   wake_prefill(c, n);
   if (leg.state == PrefillState::done) drop_room(n, *r);

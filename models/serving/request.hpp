@@ -41,10 +41,15 @@ enum class Step : std::uint8_t {
   resumed,
   aborted_by_client,
   timed_out,
-  pages_released,  // [pages of the first group]
-  write_pending,   // pages released while a transfer to or from them was under way
-  answered,        // [status]
-  omitted,         // [how many steps]: there were too many to keep
+  pages_released,     // [pages of the first group]
+  write_pending,      // pages released while a transfer to or from them was under way
+  answered,           // [status]
+  held,               // [pages, ns of the lease]: computed, to be pulled
+  lease_ended,        // nobody pulled in time: the pages are given up
+  pull_posted,        // [pages]: decode reads them
+  pull_posted_stale,  // [pages]: likewise, after the lease had ended
+  pull_refused,       // the lease had ended
+  omitted,            // [how many steps]: there were too many to keep
 };
 
 struct JournalEntry {
@@ -87,6 +92,9 @@ struct PrefillLeg {
   bool draining = false;         // done, but pages wait for operations to end
   bool ack_pending = false;      // decode wants to know when nothing is under way any more
   bool pages_released = false;
+  // Source first: who holds, and what a checksum of the held pages is.
+  std::uint64_t generation = 0;  // of the node's process
+  std::uint64_t checksum = 0;
 };
 
 struct DecodeLeg {

@@ -69,6 +69,7 @@ void route(const Context& c, Request& r) {
   d.prefill[r.prefill.node].queued_tokens += r.spec.prompt_tokens;
   c.at(there, EventKind::prefill_submit, d.prefill[r.prefill.node].component, slot, r.serial);
   if (q < 0) return;
+  if (pulls(d)) return;  // told once prefill holds the prompt
   r.decode.counted = true;
   d.decode[r.decode.node].queued_tokens += r.spec.prompt_tokens + r.spec.output_tokens;
   c.at(there, EventKind::decode_submit, d.decode[r.decode.node].component, slot, r.serial);

@@ -53,16 +53,6 @@ TransferOperation::Part slice(const NodeMemory& memory, std::uint32_t group, con
   return part;
 }
 
-std::uint64_t prefill_checksum(const Context& c, const Deployment& d, const PrefillNode& n,
-                               const Request& r) {
-  if (!d.engine.commit.checksum) return 0;
-  std::uint64_t sum = 0;
-  for (std::size_t g = 0; g < n.memory.groups.size(); ++g)
-    sum = hash_combine(sum, content_digest(c.deployment(r).trie, n.memory.groups[g].planes[0],
-                                           r.prefill.pages[g], r.prefill.tokens));
-  return sum;
-}
-
 void match_notice_faults(const Context& c, TransferOperation& op, const Deployment& d, Request& r) {
   op.faults.assign(d.config->ranks, nullptr);
   if (c.world.config->faults.empty()) return;
@@ -305,6 +295,16 @@ void reschedule_network(const Context& c) {
          c.world.network_generation);
 }
 
+std::uint64_t prefill_checksum(const Context& c, const Deployment& d, const PrefillNode& n,
+                               const Request& r) {
+  if (!d.engine.commit.checksum) return 0;
+  std::uint64_t sum = 0;
+  for (std::size_t g = 0; g < n.memory.groups.size(); ++g)
+    sum = hash_combine(sum, content_digest(c.deployment(r).trie, n.memory.groups[g].planes[0],
+                                           r.prefill.pages[g], r.prefill.tokens));
+  return sum;
+}
+
 void post_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r, std::int64_t from,
                 std::int64_t to, bool last) {
   const auto known = n.destinations.find(r.room);
@@ -336,6 +336,35 @@ void post_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r, std
   for (const TransferOperation::Part& part : op.parts)
     op.bytes += static_cast<std::int64_t>(part.source.size()) * d.page_bytes[part.group];
   r.prefill.posted = to;
+  ++r.prefill.flowing;
+  ++d.totals.transfers;
+  d.totals.transfer_bytes += op.bytes;
+  n.queues[op.queue].push_back(slot);
+  if (n.queues[op.queue].size() == 1) start_next(c, n, op.queue);
+}
+
+void post_pull(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
+  const std::uint32_t slot = new_operation(c.world);
+  TransferOperation& op = c.world.operations[slot];
+  op.live = true;
+  op.deployment = r.spec.deployment;
+  op.prefill_node = r.prefill.node;
+  op.decode_node = r.decode.node;
+  op.room = r.room;
+  op.request = c.slot_of(r);
+  op.serial = r.serial;
+  op.last = true;
+  op.queue = static_cast<std::uint32_t>(op.decode_node %
+                                        static_cast<std::uint64_t>(d.engine.transfer_queues));
+  const Destination to{op.request, r.serial, r.decode.node, r.decode.pages, r.decode.aux_slot};
+  for (std::uint32_t g = 0; g < n.memory.groups.size(); ++g)
+    op.parts.push_back(slice(n.memory, g, r, to, 0, r.prefill.tokens));
+  op.aux_slot = r.decode.aux_slot;
+  // What decode was told when prefill held it, not what the pages hold by now.
+  op.aux = {r.room, r.prefill.tokens, r.prefill.checksum, r.serial};
+  match_notice_faults(c, op, d, r);
+  for (const TransferOperation::Part& part : op.parts)
+    op.bytes += static_cast<std::int64_t>(part.source.size()) * d.page_bytes[part.group];
   ++r.prefill.flowing;
   ++d.totals.transfers;
   d.totals.transfer_bytes += op.bytes;
@@ -391,6 +420,9 @@ void on_data_visible(const Context& c, std::uint32_t operation, RequestSerial se
     wake_prefill(c, from);
   }
   Request* r = c.request(op.request, op.serial);
+  if (r != nullptr && pulls(d))
+    c.at(c.now() + d.engine.control_latency_ns, EventKind::pull_done, from.component, op.request,
+         op.serial);
   free_operation(c.world, operation);
   if (r != nullptr) on_operation_ended(c, d, from, *r);
 }

@@ -21,6 +21,17 @@ struct EnumNames<ModelRole> {
       {{"generate", ModelRole::generate}, {"embed", ModelRole::embed}}};
 };
 template <>
+struct EnumNames<HandoffOrder> {
+  static constexpr Names<HandoffOrder, 2> kNames{
+      {{"destination_first", HandoffOrder::destination_first},
+       {"source_first", HandoffOrder::source_first}}};
+};
+template <>
+struct EnumNames<StalePull> {
+  static constexpr Names<StalePull, 2> kNames{
+      {{"read_anyway", StalePull::read_anyway}, {"refused", StalePull::refused}}};
+};
+template <>
 struct EnumNames<RejectedPrompt> {
   static constexpr Names<RejectedPrompt, 2> kNames{
       {{"placeholder", RejectedPrompt::placeholder}, {"reject", RejectedPrompt::reject}}};
@@ -130,6 +141,7 @@ void describe(V& v, Bugs& b) {
 template <class V>
 void describe_decisions(V& v, EnginePolicy& e) {
   const Enumeration choice;
+  v.optional("handoff", e.handoff, choice, "who reserves first: decode (push) or prefill (pull)");
   v.optional("rejected_prompt", e.rejected_prompt, choice,
              "what admission does with an invalid prompt");
   v.optional("pending_abort", e.pending_abort, choice,
@@ -159,6 +171,11 @@ void describe(V& v, EnginePolicy& e) {
   describe_decisions(v, e);
   v.optional("drain_cap", e.drain_cap_ns, positive,
              "decode frees after this long without prefill's word");
+  v.optional("lease", e.lease_ns, timeout, "source first: how long prefill holds unpulled pages");
+  v.optional("lease_renewal", e.lease_renewal, Boolean{},
+             "source first: decode renews the lease while it waits");
+  v.optional("stale_pull", e.stale_pull, choice,
+             "source first: what a pull after the lease has expired does");
   v.optional("page_tokens", e.page_tokens, Integer{1, 65'536}, "tokens of a page, in every group");
   v.optional("free_order", e.free_order, choice, "which free page is used next");
   v.optional("zero_on_allocate", e.zero_on_allocate, Boolean{}, "pages are zeroed when allocated");

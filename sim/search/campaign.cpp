@@ -27,7 +27,7 @@ class Probes {
   Probes() {
     for (const std::string& row : handoff_rows()) add("row " + row);
     first_cause_ = names_.size();
-    for (int c = 0; c <= static_cast<int>(Cause::pool_exhausted); ++c)
+    for (int c = 0; c <= static_cast<int>(Cause::lease_expired); ++c)
       add(std::string("ended: ") + name(static_cast<Cause>(c)));
     for (const char* other :
          {"prefix cache hit", "retraction", "explicit ranks", "all pages of a decode node in use",

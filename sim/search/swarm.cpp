@@ -11,7 +11,10 @@ namespace handoff {
 namespace {
 
 // How long the longest run of drawn lengths and drawn timeouts can take, with room to spare.
+// Pushed, all that waits times out together; pulled, a prompt may wait for the timeout of each
+// before it.
 constexpr TimeNs kTerminateWithin = 20 * kMinute;
+constexpr TimeNs kTerminateWithinPulled = 6 * kHour;
 
 class Draw {
  public:
@@ -25,7 +28,9 @@ class Draw {
     config_.seed = seed_;
     config_.operations.clear();
     config_.notes.clear();
-    config_.terminate_within_ns = kTerminateWithin;
+    config_.terminate_within_ns =
+        config_.deployments[0].engine.handoff == HandoffOrder::source_first ? kTerminateWithinPulled
+                                                                            : kTerminateWithin;
     cluster();
     engine();
     workload();

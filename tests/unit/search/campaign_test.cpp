@@ -65,6 +65,21 @@ TEST(Campaign, SafeDecisionsHaveNoFinding) {
     EXPECT_GT(c.probes.at(probe), 0u) << probe;
 }
 
+// Source first: the same, with decode pulling under short leases that it renews.
+TEST(Campaign, SafePullsHaveNoFinding) {
+  for (const char* engine :
+       {"engine={preset: fail-closed, handoff: source_first, lease: 2s}",
+        "engine={preset: fail-closed, handoff: source_first, lease: 2s, lease_renewal: false}"}) {
+    const Campaign c = campaign(base({engine}), 1'500);
+    for (const Find& find : c.finds)
+      ADD_FAILURE() << engine << ": " << text(find.signature) << ", seed " << find.seed;
+    for (const char* probe :
+         {"row prefill: held, pulled", "row prefill: held, aborted", "row prefill: held, killed",
+          "row decode: prealloc, timed out", "ended: node down"})
+      EXPECT_GT(c.probes.at(probe), 0u) << probe;
+  }
+}
+
 struct Unsafe {
   const char* set;
   Rule rule;
@@ -77,6 +92,10 @@ TEST(Campaign, EachUnsafeDecisionIsFound) {
            {"engine.abort_release=at_once", Rule::free_in_flight, 50},
            {"engine.rank_agreement=none", Rule::rank_agreement, 300},
            {"engine.drain_cap=1s", Rule::late_write, 200},
+           {"engine={preset: fail-closed, handoff: source_first, lease: 2s, lease_renewal: false, "
+            "stale_pull: read_anyway}",
+            Rule::free_in_flight, 100},
+           {"engine={preset: vllm-nixl, lease: 2s}", Rule::provenance, 50},
            {"engine.bugs.cache_ignores_content=true", Rule::provenance, 20},
            {"engine.bugs.free_source_before_sent=true", Rule::free_in_flight, 20},
            {"engine.bugs.abort_frees_twice=true", Rule::balance, 50},
