@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <sstream>
 
+#include "models/serving/run.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/search/swarm.hpp"
 
@@ -77,6 +80,40 @@ TEST(Campaign, SafePullsHaveNoFinding) {
          {"row prefill: held, pulled", "row prefill: held, aborted", "row prefill: held, killed",
           "row decode: prealloc, timed out", "ended: node down"})
       EXPECT_GT(c.probes.at(probe), 0u) << probe;
+  }
+}
+
+// What a swarm run gives each client, as text.
+std::string outcomes(const RunConfig& config) {
+  std::ostringstream out;
+  RunObserver observer;
+  std::map<RequestSerial, std::string> rows;
+  observer.on_outcome = [&](const RequestOutcome& o, const TenantNames&) {
+    std::ostringstream row;
+    row << o.status << ' ' << name(o.cause) << ' ' << o.first_token_ns << ' ' << o.end_ns << ' '
+        << o.output_tokens_done << ' ' << o.cached_tokens << ' ' << o.retractions << ' '
+        << o.foreign_tokens << ' ' << o.unwritten_tokens;
+    rows[o.serial] = row.str();
+  };
+  const RunResult result = run(config, observer);
+  for (const auto& [serial, row] : rows) out << serial << ' ' << row << '\n';
+  for (const Finding& f : result.findings)
+    out << code(f.rule) << ' ' << f.victim << ' ' << f.node << ' ' << f.at << '\n';
+  return out.str();
+}
+
+// A decode node that advances lazily gives what one that steps every token gives.
+TEST(Swarm, LazySteppingChangesNothing) {
+  for (const char* engine : {"engine=fail-closed", "engine=sglang-v0",
+                             "engine={preset: vllm-nixl, lease: 2s, abort_release: at_once}"}) {
+    const RunConfig config = base({engine});
+    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+      RunConfig lazy = draw_swarm(config, seed);
+      RunConfig stepped = lazy;
+      lazy.stepping = Stepping::lazy;
+      stepped.stepping = Stepping::every_token;
+      ASSERT_EQ(outcomes(lazy), outcomes(stepped)) << engine << ", seed " << seed;
+    }
   }
 }
 
