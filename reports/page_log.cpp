@@ -8,6 +8,7 @@
 #include <fstream>
 #include <optional>
 
+#include "reports/json.hpp"
 #include "scenarios/loader/diagnostics.hpp"
 
 namespace handoff {
@@ -313,6 +314,42 @@ bool PageLogReader::next(PageEvent& event) {
     throw PageLogError(fmt::format("{}: {}", place(), error.what()));
   }
   return true;
+}
+
+std::string page_log_schema() {
+  const auto whole = [](std::int64_t low) {
+    return json::object{{"type", "integer"}, {"minimum", low}};
+  };
+  const json::object text{{"type", "string"}};
+  const json::object span{{"type", "array"}, {"items", whole(0)}, {"minItems", 2}, {"maxItems", 2}};
+  const json::object spans{{"type", "array"}, {"items", span}};
+  const auto value_of = [&](std::string_view key) -> json::object {
+    if (key == "pages" || key == "to_pages") return spans;
+    if (key == "blocks") return {{"type", "array"}, {"items", whole(0)}};
+    if (key == "zeroed") return {{"type", "boolean"}};
+    if (key == "deployment" || key == "node" || key == "group" || key == "to" || key == "tenant")
+      return text;
+    return whole(key == "ranks" || key == "block_tokens" ? 1 : 0);
+  };
+  json::array ops;
+  for (const OpKeys& keys : kOpKeys) {
+    json::object properties{
+        {"t", whole(0)}, {"op", json::object{{"const", name(keys.op)}}}, {"event", whole(0)}};
+    json::array needed{"t", "op"};
+    for (std::size_t i = 0; i < kKeys.size(); ++i) {
+      if (((keys.needed | keys.allowed) >> i & 1U) == 0) continue;
+      properties[kKeys[i]] = value_of(kKeys[i]);
+      if ((keys.needed >> i & 1U) != 0) needed.emplace_back(kKeys[i]);
+    }
+    ops.emplace_back(json::object{{"description", keys.doc},
+                                  {"type", "object"},
+                                  {"properties", properties},
+                                  {"required", needed},
+                                  {"additionalProperties", false}});
+  }
+  return pretty_json(json::object{{"$schema", "http://json-schema.org/draft-07/schema#"},
+                                  {"title", "Handoff page log, a line after the first"},
+                                  {"oneOf", ops}});
 }
 
 std::string page_log_help() {

@@ -42,6 +42,8 @@ class PageLogReader {
   std::unique_ptr<Input> input_;
 };
 
+// JSON schema (draft 07) of a line after the first, from the table that reads it.
+std::string page_log_schema();
 // One line a op: what it says and which keys it needs.
 std::string page_log_help();
 

@@ -1,4 +1,8 @@
 // handoff schema: the JSON schema of scenario files.
+#include <fmt/format.h>
+
+#include "reports/page_log.hpp"
+#include "scenarios/loader/diagnostics.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/app/options.hpp"
 #include "sim/app/output.hpp"
@@ -8,8 +12,12 @@ namespace {
 
 int schema_command(const Words& words) {
   const Options options(words, {});
-  options.plain(0, 0, "");
-  print(scenario_schema());
+  const Words& plain = options.plain(0, 1, "'scenario' or 'page-log'");
+  const std::string of = plain.empty() ? "scenario" : plain.front();
+  if (of != "scenario" && of != "page-log")
+    throw UsageError(fmt::format("expected 'scenario' or 'page-log', found '{}'{}", of,
+                                 loader::hint(of, {"scenario", "page-log"})));
+  print(of == "scenario" ? scenario_schema() : page_log_schema());
   return kClean;
 }
 

@@ -32,6 +32,16 @@ TEST_F(AuditLog, TheLogOfARunHasItsFindings) {
   EXPECT_NE(late.out.find("I6 "), std::string::npos) << late.out;
 }
 
+// The example of the repository: a request's prompt is sent short, and another's KV is read.
+TEST_F(AuditLog, TheExampleShowsALeak) {
+  const Said said = handoff("audit " + scenario_path("data/page_log_sample.jsonl"));
+  EXPECT_EQ(said.status, 1) << said.err;
+  EXPECT_NE(said.out.find("2 requests, 1 response fed by other requests' memory"),
+            std::string::npos)
+      << said.out;
+  EXPECT_NE(said.out.find("of request 0 (both)"), std::string::npos) << said.out;
+}
+
 TEST_F(AuditLog, TheHelpIsTheFormat) {
   const Said said = handoff("help audit");
   for (const char* op : {"  pool ", "  alloc ", "  send ", "  land ", "  commit ", "  end "})

@@ -142,7 +142,8 @@ TEST_F(Words, NothingIsGuessed) {
       {"catalog show", "handoff: catalog: the name of an entry is missing"},
       {"trace inf q.yaml", "handoff: trace: expected 'info FILE', found 'inf'; did you mean"},
       {"trace info", "handoff: trace: a trace file is missing"},
-      {"schema extra", "handoff: schema: unexpected word 'extra'"},
+      {"schema extra", "handoff: schema: expected 'scenario' or 'page-log', found 'extra'"},
+      {"schema scenario extra", "handoff: schema: unexpected word 'extra'"},
       {"help nothing", "handoff: unknown command 'nothing'"},
   };
   for (const Refused& c : cases) {

@@ -66,6 +66,21 @@ def main():
     for what, text in BAD.items():
         if validator.is_valid(yaml.load(text, Loader)):
             problems.append(f"accepted: {what}")
+    log_schema = json.loads(
+        subprocess.run([program, "schema", "page-log"], check=True, capture_output=True).stdout)
+    jsonschema.Draft7Validator.check_schema(log_schema)
+    line_validator = jsonschema.Draft7Validator(log_schema)
+    lines = (pathlib.Path(folder) / "data" / "page_log_sample.jsonl").read_text().splitlines()
+    assert json.loads(lines[0]) == {"handoff_page_log": 1} and len(lines) > 20
+    for number, line in enumerate(lines[1:], 2):
+        event = json.loads(line)
+        if not line_validator.is_valid(event):
+            problems.append(f"page log sample, line {number}: refused")
+        for key in list(event):
+            if key in ("event", "deployment", "ranks", "request", "tenant", "tokens", "node", "zeroed", "blocks"):
+                continue
+            if line_validator.is_valid({k: v for k, v in event.items() if k != key}):
+                problems.append(f"page log sample, line {number}: accepted without {key}")
     print("\n".join(problems) or f"{len(files)} scenarios valid, {len(BAD)} bad ones refused")
     return 1 if problems else 0
 
