@@ -187,7 +187,7 @@ Judgement judge_trial(const Case& story, const Observed& base, const Trial& tria
   if (!fresh.empty()) add_reason(judged.but, "others have new findings: " + codes(fresh));
   std::set<Rule> moved;
   for (const Finding& f : o.findings)
-    if (before.count(f.rule) > 0 && f.victim != story.victim && base.by_rule.size() > 0) {
+    if (before.count(f.rule) > 0 && f.victim != story.victim) {
       const bool known =
           std::any_of(base.findings.begin(), base.findings.end(),
                       [&](const Finding& b) { return b.rule == f.rule && b.victim == f.victim; });

@@ -43,7 +43,7 @@ void refuse_foreign(const std::string& path, const std::string& mark_file) {
 
 }  // namespace
 
-OutputFolder::OutputFolder(std::string path, std::string mark_file)
+OutputFolder::OutputFolder(const std::string& path, std::string mark_file)
     : path_(plain_path(path)), mark_file_(std::move(mark_file)) {
   refuse_foreign(path_, mark_file_);
   const fs::path place(path_);

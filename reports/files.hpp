@@ -20,7 +20,7 @@ class OutputError : public std::runtime_error {
 // `mark_file`, i.e. was made by an earlier run; anything else is refused.
 class OutputFolder {
  public:
-  OutputFolder(std::string path, std::string mark_file);
+  OutputFolder(const std::string& path, std::string mark_file);
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;

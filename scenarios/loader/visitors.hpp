@@ -73,7 +73,7 @@ class Reader {
     if (const Entry* e = take(key))
       read(*e, member, kind);
     else if (!partial_)
-      missing_.push_back(key);
+      missing_.emplace_back(key);
   }
   template <class M, class K>
   void optional(const char* key, M&& member, const K& kind, const char*) {
@@ -85,7 +85,7 @@ class Reader {
   }
   template <class A, class K>
   void alternative(const char* key, bool, A&& access, const K& kind, const char*) {
-    alternatives_.push_back(key);
+    alternatives_.emplace_back(key);
     if (const Entry* e = take(key)) {
       chosen_.push_back(e);
       read(*e, access(), kind);
@@ -100,7 +100,7 @@ class Reader {
     else if (e != nullptr)
       stray(*e, owner);
     else if (holds && needed)
-      missing_.push_back(key);
+      missing_.emplace_back(key);
   }
   void deployment(const char* key, std::uint32_t& index, const char* doc);
 
