@@ -16,6 +16,9 @@ struct EnumNames<Stepping> {
 template <>
 inline constexpr const char* kDefinition<NodeGroupConfig> = "nodes";
 
+// Nodes of a scenario in all: routes are laid out between all pairs before a run.
+inline constexpr std::int64_t kServingNodesMax = 1'024;
+
 // Another scenario to start from.
 struct Extension {
   std::string file;
@@ -55,7 +58,7 @@ void describe(V& v, RooflineEfficiency& e) {
 
 template <class V>
 void describe(V& v, NodeGroupConfig& g) {
-  v.optional("nodes", g.nodes, Integer{1, 4'096}, "how many");
+  v.optional("nodes", g.nodes, Integer{1, kServingNodesMax}, "how many");
   v.required("hardware", g.hardware, FromCatalog{}, "of each");
   v.section(
       "kv_pool_tokens", g.kv_pool_tokens > 0, [&]() -> auto& { return g.kv_pool_tokens; },

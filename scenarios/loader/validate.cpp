@@ -7,7 +7,7 @@
 #include <set>
 
 #include "scenarios/loader/load.hpp"
-#include "scenarios/loader/tables_faults.hpp"
+#include "scenarios/loader/tables_scenario.hpp"
 
 namespace handoff::loader {
 namespace {
@@ -22,6 +22,7 @@ class Validator {
 
   void all() {
     for (std::size_t i = 0; i < run_.deployments.size(); ++i) deployment(i);
+    nodes();
     for (std::size_t i = 0; i < run_.workloads.size(); ++i) workload(i);
     for (std::size_t i = 0; i < run_.faults.size(); ++i) fault(i);
     operations();
@@ -43,6 +44,18 @@ class Validator {
     if (at != kNever && at > last)
       error(path,
             fmt::format("{} is after limits.time, {}", format_duration(at), format_duration(last)));
+  }
+
+  void nodes() {
+    std::int64_t all = 0;
+    for (std::size_t i = 0; i < run_.deployments.size(); ++i) {
+      const DeploymentConfig& d = run_.deployments[i];
+      all += static_cast<std::int64_t>(d.prefill.nodes) + d.decode.nodes;
+      if (all <= kServingNodesMax) continue;
+      error(deployment_path(i, "cluster"),
+            fmt::format("{} nodes so far: a scenario has at most {} in all", all, kServingNodesMax));
+      return;
+    }
   }
 
   void deployment(std::size_t i) {

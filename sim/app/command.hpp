@@ -47,6 +47,7 @@ enum ExitCode : int {
   kBadInput = 2,
   kBroken = 3,  // an invariant of ours
   kInterrupted = 130,
+  kReaderGone = 141,  // as a shell reports SIGPIPE
 };
 
 }  // namespace handoff::app

@@ -106,6 +106,8 @@ int guarded(int count, char** words) {
     return fail(kBadInput, error.what());
   } catch (const OutputError& error) {
     return fail(kBadInput, fmt::format("handoff: {}", error.what()));
+  } catch (const ReaderGone&) {
+    return kReaderGone;
   } catch (const std::exception& error) {
     return fail(kBroken, fmt::format("handoff: broken invariant of Handoff {} itself, please "
                                      "report it: {}",

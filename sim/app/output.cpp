@@ -13,8 +13,9 @@ namespace handoff::app {
 
 void print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0)
-    throw OutputError(std::string("standard output: cannot be written: ") + std::strerror(errno));
+  if (written && std::fflush(stdout) == 0) return;
+  if (errno == EPIPE) throw ReaderGone();
+  throw OutputError(std::string("standard output: cannot be written: ") + std::strerror(errno));
 }
 
 Style style_for(const std::string& when) {

@@ -2,6 +2,7 @@
 // like an empty result.
 #pragma once
 
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -9,7 +10,10 @@
 
 namespace handoff::app {
 
-// Writes all of it, at once. Throws OutputError.
+// Who reads standard output has gone (| head): no error, but nothing more to do.
+class ReaderGone : public std::exception {};
+
+// Writes all of it, at once. Throws OutputError, ReaderGone.
 void print(std::string_view text);
 
 // `when`: "auto" (a terminal, and NO_COLOR not set), "always", "never".

@@ -44,7 +44,7 @@ TEST_F(BadInput, Scenarios) {
   };
   const std::vector<Case> cases{
       {with("engine:", "engin:"), "s.yaml:4:1: error: unknown key 'engin'; did you mean 'engine'?"},
-      {with("nodes: 1", "nodes: -1"), "s.yaml:7:20: error: expected 1 to 4096, found '-1'"},
+      {with("nodes: 1", "nodes: -1"), "s.yaml:7:20: error: expected 1 to 1024, found '-1'"},
       {with("at: 0s", "at: 0"), "s.yaml:10:21: error: expected a duration such as 30s, found '0'"},
       {with("at: 0s", "at: 3GB"), "unknown unit"},
       {std::string(kQuiet) + "seed: 1\nseed: 2\n", "s.yaml:12:1: error: duplicate key 'seed'"},

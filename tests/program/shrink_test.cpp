@@ -53,9 +53,12 @@ TEST_F(Shrink, AnInterruptLeavesTheBestSoFar) {
             nullptr);
     ::_exit(99);
   }
-  while (names().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  ::kill(child, SIGINT);
   int status = 0;
+  while (names().empty()) {
+    ASSERT_EQ(::waitpid(child, &status, WNOHANG), 0) << "it ended before it began";
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ::kill(child, SIGINT);
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_TRUE(WEXITSTATUS(status) == 130 || WEXITSTATUS(status) == 0);

@@ -63,8 +63,8 @@ TEST_F(MalformedCases, Values) {
        "11:7: expected a whole number from 0, found '010': a leading zero (octal is not read)"},
       {"hexadecimal", small_and("seed: 0x10\n"),
        "11:7: expected a whole number from 0, found '0x10'"},
-      {"negative", small_with("nodes: 2", "nodes: -2"), "7:20: expected 1 to 4096, found '-2'"},
-      {"zero", small_with("nodes: 2", "nodes: 0"), "7:20: expected 1 to 4096, found '0'"},
+      {"negative", small_with("nodes: 2", "nodes: -2"), "7:20: expected 1 to 1024, found '-2'"},
+      {"zero", small_with("nodes: 2", "nodes: 0"), "7:20: expected 1 to 1024, found '0'"},
       {"quoted number", small_with("nodes: 2", "nodes: \"2\""),
        "7:20: expected a whole number, found the quoted text '2'; remove the quotes"},
       {"no value", small_and("seed:\n"), "11:1: expected a whole number from 0, found nothing"},
@@ -169,6 +169,8 @@ TEST_F(MalformedCases, ValuesThatDoNotFitTogether) {
                      .c_str());
   };
   each({
+      {"nodes in all", small_with("nodes: 2", "nodes: 1024"),
+       "6:3: 1025 nodes so far: a scenario has at most 1024 in all"},
       {"window above the model's", small_with("32_768", "200_000"),
        "6:19: 200000 is above the context of llama-3.1-8b, 131072"},
       {"no decode",
