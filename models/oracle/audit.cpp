@@ -13,6 +13,8 @@ namespace {
 // A request's own tokens after its prompt: more than any output.
 constexpr std::int64_t kOutputTokens = std::int64_t{1} << 40;
 constexpr std::uint32_t kPagesMax = 1U << 26;
+// Requests that have ended and are still known, for what comes late.
+constexpr std::size_t kDoneKept = 1U << 16;
 constexpr std::int64_t kPageTokensMax = 65'535;
 
 }  // namespace
@@ -302,11 +304,28 @@ void Audit::on_end(const PageEvent& e) {
   forget_if_done(e.request);
 }
 
+// A request that has ended may still be given pages, while its abort travels.
 void Audit::forget_if_done(RequestSerial serial) {
   const auto found = live_.find(serial);
   if (found == live_.end()) return;
+  AuditedRequest& r = *found->second;
+  if (!r.ended || r.done) return;
+  r.done = true;
+  done_.push_back(serial);
+  for (std::size_t looked = 0; done_.size() > kDoneKept && looked < 2; ++looked) {
+    const RequestSerial oldest = done_.front();
+    done_.pop_front();
+    const AuditedRequest& old = *live_.at(oldest);
+    if (old.held > 0 || old.transfers > 0)
+      done_.push_back(oldest);
+    else
+      forget(oldest);
+  }
+}
+
+void Audit::forget(RequestSerial serial) {
+  const auto found = live_.find(serial);
   const AuditedRequest& r = *found->second;
-  if (!r.ended || r.held > 0 || r.transfers > 0) return;
   Deployment& d = *r.deployment;
   for (const auto& [group, ranks] : r.saved)
     for (const auto& rank : ranks)

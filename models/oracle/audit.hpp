@@ -9,6 +9,7 @@
 // Memory follows the pools and the requests in flight, not the length of the log.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -75,6 +76,7 @@ class Audit {
   void on_end(const PageEvent& e);
   void end_transfer(std::uint64_t id);
   void forget_if_done(RequestSerial serial);
+  void forget(RequestSerial serial);
 
   TimeNs terminate_within_ns_;
   FindingLog findings_;
@@ -83,6 +85,7 @@ class Audit {
   std::vector<std::string> deployment_names_;
   std::vector<std::string> tenant_names_;
   std::map<RequestSerial, std::unique_ptr<AuditedRequest>> live_;
+  std::deque<RequestSerial> done_;  // of live_, in order; the oldest are forgotten
   std::map<std::uint64_t, std::unique_ptr<Transfer>> transfers_;
   TimeNs now_ = 0;
   std::uint64_t event_ = 0;

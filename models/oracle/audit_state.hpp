@@ -40,6 +40,7 @@ struct Audit::AuditedRequest {
   std::int64_t transfers = 0;  // under way
   std::int32_t error = 0;
   bool ended = false;
+  bool done = false;  // stands in done_
   bool tainted = false;
   // Host copies: group -> [rank][page] -> runs.
   std::map<std::string, std::vector<std::vector<std::vector<ContentRun>>>> saved;

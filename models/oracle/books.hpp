@@ -5,7 +5,8 @@
 //   FindingLog    all findings, merged per (rule, victim, node)
 // Not covered: I3 does not see a page that changed owner and came back before the write landed; I5
 // counts references, it does not know whether a holder still needs them; I2 counts positions
-// delivered, whether their content is right is I1's question.
+// delivered, whether their content is right is I1's question: a page that was not delivered but
+// holds the right content from before is a finding of I2 and none of I1.
 #pragma once
 
 #include <array>

@@ -115,8 +115,24 @@ void kill_decode(const Context& c, std::uint32_t deployment, std::uint32_t node,
   retire_all(c, deployment);
 }
 
+// Whether a fault that lasts [at, at + for) is at work.
+bool covers(TimeNs at, TimeNs length, TimeNs now) {
+  return at <= now && (length == kNever || now - at < length);
+}
+
+// Another crash keeps the node down.
+bool still_down(const Context& c, const NodeCrashFault& fault) {
+  for (const Fault& other : c.world.config->faults)
+    if (const auto* crash = std::get_if<NodeCrashFault>(&other.what))
+      if (crash->deployment == fault.deployment && crash->role == fault.role &&
+          crash->node == fault.node && covers(crash->at_ns, crash->for_ns, c.now()))
+        return true;
+  return false;
+}
+
 void crash(const Context& c, const NodeCrashFault& fault, bool begin) {
   Deployment& d = c.world.deployments[fault.deployment];
+  if (!begin && still_down(c, fault)) return;
   if (fault.role == NodeRole::prefill) {
     if (begin)
       kill_prefill(c, fault.deployment, fault.node);
@@ -130,11 +146,16 @@ void crash(const Context& c, const NodeCrashFault& fault, bool begin) {
     d.decode[fault.node].up = true;
 }
 
-void set_link(const Context& c, const LinkFault& fault, bool begin) {
+// Several faults of one link: the worst that is at work counts.
+void set_link(const Context& c, const LinkFault& fault) {
   World& world = c.world;
+  std::int64_t permille = 1000;
+  for (const Fault& other : world.config->faults)
+    if (const auto* link = std::get_if<LinkFault>(&other.what))
+      if (link->link == fault.link && covers(link->at_ns, link->for_ns, c.now()))
+        permille = std::min(permille, link->rate_permille);
   world.network.advance(c.now(), world.flows_done);
-  world.network.set_link_permille(world.topology.find_link(fault.link),
-                                  begin ? fault.rate_permille : 1000, c.now());
+  world.network.set_link_permille(world.topology.find_link(fault.link), permille, c.now());
   reschedule_network(c);
 }
 
@@ -169,7 +190,7 @@ void on_timed_fault(const Context& c, const FaultPlan::TimedFault& timed) {
     record_firing(c, timed.fault, nullptr,
                   timed.begin ? fmt::format("{} at {} permille", link->link, link->rate_permille)
                               : fmt::format("{} as built", link->link));
-    set_link(c, *link, timed.begin);
+    set_link(c, *link);
   } else if (const auto* abort = std::get_if<ClientAbortFault>(&fault.what)) {
     abort_numbered(c, *abort);
   }

@@ -89,6 +89,12 @@ void write_tokens(const Context& c, Deployment& d, DecodeNode& n, TimeNs began,
   }
 }
 
+void note_pages_used(DecodeNode& n) {
+  if (n.memory.groups.empty()) return;
+  const PagePool& pool = n.memory.groups[0].pool;
+  n.totals.pages_used_max = std::max(n.totals.pages_used_max, pool.pages() - pool.free_pages());
+}
+
 void catch_up(const Context& c, Deployment& d, DecodeNode& n) {
   if (!n.stepping || n.step_end > c.now()) return;
   std::vector<TimeNs> starts;
@@ -104,6 +110,7 @@ void catch_up(const Context& c, Deployment& d, DecodeNode& n) {
       n.step_end += d.decode_cost.decode_ns(batch, n.context_sum, n.attended_sum);
   }
   take_pages(c, d, n, starts);
+  note_pages_used(n);
   const auto steps = static_cast<std::int64_t>(starts.size());
   write_tokens(c, d, n, starts.front(), steps);
   n.totals.steps += static_cast<std::uint64_t>(steps);
@@ -361,7 +368,7 @@ void plan(const Context& c, Deployment& d, DecodeNode& n) {
   }
   const auto batch = static_cast<std::int64_t>(n.running.size());
   n.stepping = true;
-  n.step_began = c.now();
+  n.step_began = n.planned_at = c.now();
   TimeNs end = c.now();
   for (std::int64_t s = 0; s < n.steps_left; ++s) {
     end +=
@@ -384,6 +391,14 @@ void catch_up_decode(const Context& c, Deployment& d, DecodeNode& n) { catch_up(
 void touch_decode(const Context& c, Deployment& d, DecodeNode& n) {
   if (!n.up || n.in_pass) return;
   catch_up(c, d, n);
+  // At a step's very end: whoever steps every token decides after the messages of this micro-step,
+  // and so must the step that began here on its own.
+  const bool boundary = n.stepping && n.step_began == c.now() && n.planned_at < c.now();
+  if (boundary && c.schedule.delta() == 0) {
+    n.stepping = false;
+    n.steps_left = 0;
+    ++n.wake_generation;
+  }
   if (!n.stepping) return request_pass(c, n);
   if (n.steps_left <= 1) return;  // it wakes at the end of this step anyway
   n.steps_left = 1;
@@ -417,10 +432,7 @@ void schedule_decode(const Context& c, Deployment& d, DecodeNode& n) {
   } while (n.running.empty() && !n.waiting.empty());
   n.in_pass = false;
   check_reads(c, n);
-  if (!n.memory.groups.empty()) {
-    const PagePool& pool = n.memory.groups[0].pool;
-    n.totals.pages_used_max = std::max(n.totals.pages_used_max, pool.pages() - pool.free_pages());
-  }
+  note_pages_used(n);
   const bool wanted = !n.prealloc.empty() || !n.retracted.empty();
   const bool freed = wanted && resources() > left;
   plan(c, d, n);

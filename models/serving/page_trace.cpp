@@ -1,5 +1,7 @@
 #include "models/serving/page_trace.hpp"
 
+#include <algorithm>
+
 #include "models/serving/chain.hpp"
 #include "models/serving/world.hpp"
 
@@ -84,13 +86,16 @@ void trace_send(const Context& c, const TransferOperation& op) {
   if (!c.world.pages.on()) return;
   const Deployment& d = c.world.deployments[op.deployment];
   for (const TransferOperation::Part& part : op.parts) {
+    const bool nothing = part.end <= part.position || part.source.empty();
+    // The metadata alone travels; its end is told of, so its beginning must be.
+    if (nothing && &part != &op.parts.front()) continue;
     PageEvent e = event_of(c, PageOp::send, d, d.prefill[op.prefill_node].component, op.serial);
     e.group = d.config->model.groups[part.group].name;
     append_pages(e.pages, part.source);
     e.to_node = d.decode[op.decode_node].name;
     append_pages(e.to_pages, part.destination);
     e.position = part.position;
-    e.tokens = part.end - part.position;
+    e.tokens = std::max<std::int64_t>(part.end - part.position, 0);
     e.id = op.number;
     c.world.pages.add(std::move(e));
   }
@@ -124,7 +129,7 @@ void trace_commit(const Context& c, const Request& r, std::uint32_t component) {
 }
 
 void trace_reset(const Context& c, const Deployment& d, std::uint32_t component) {
-  if (!c.world.pages.on()) return;
+  if (!c.world.pages.on() || d.config->model.groups.empty()) return;
   c.world.pages.add(event_of(c, PageOp::reset, d, component, kNoSerial));
 }
 

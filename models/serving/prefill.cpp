@@ -264,9 +264,9 @@ void last_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
   PrefillLeg& leg = r.prefill;
   c.note(r, Step::prefilled, n.component, leg.tokens - leg.cached, leg.cached);
   const bool retire = leg.pending_abort != 0 && d.engine.pending_abort != PendingAbort::ignored;
-  if (retire) {
+  if (retire && !d.decode.empty()) {
     c.note(r, Step::result_retired, n.component);
-    if (d.engine.abort_notice != AbortNotice::none && !d.decode.empty())
+    if (d.engine.abort_notice != AbortNotice::none)
       send_failure_notice(c, d, n, r.room, n.destinations.at(r.room), &r, leg.pending_abort);
     on_leg_error(c, r, true);
     finish_prefill_leg(c, d, n, r, advance(c, r, PrefillFact::result_retired));

@@ -337,8 +337,6 @@ void post_chunk(const Context& c, Deployment& d, PrefillNode& n, Request& r, std
     op.bytes += static_cast<std::int64_t>(part.source.size()) * d.page_bytes[part.group];
   r.prefill.posted = to;
   ++r.prefill.flowing;
-  ++d.totals.transfers;
-  d.totals.transfer_bytes += op.bytes;
   n.queues[op.queue].push_back(slot);
   if (n.queues[op.queue].size() == 1) start_next(c, n, op.queue);
 }
@@ -366,8 +364,6 @@ void post_pull(const Context& c, Deployment& d, PrefillNode& n, Request& r) {
   for (const TransferOperation::Part& part : op.parts)
     op.bytes += static_cast<std::int64_t>(part.source.size()) * d.page_bytes[part.group];
   ++r.prefill.flowing;
-  ++d.totals.transfers;
-  d.totals.transfer_bytes += op.bytes;
   n.queues[op.queue].push_back(slot);
   if (n.queues[op.queue].size() == 1) start_next(c, n, op.queue);
 }
@@ -413,6 +409,8 @@ void on_data_visible(const Context& c, std::uint32_t operation, RequestSerial se
   PrefillNode& from = d.prefill[op.prefill_node];
   DecodeNode& to = d.decode[op.decode_node];
   land(c, op, d, from, to);
+  ++d.totals.transfers;
+  d.totals.transfer_bytes += op.bytes;
   end_books(op, from, to);
   if (op.last) {
     if (!op.notices_sent) send_success(c, operation);

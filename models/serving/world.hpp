@@ -96,6 +96,7 @@ struct DecodeNode {
   bool stepping = false;
   TimeNs step_began = 0;
   TimeNs step_end = 0;
+  TimeNs planned_at = 0;          // last pass that began a step
   std::int64_t steps_left = 0;    // planned, the one in progress included
   std::int64_t context_sum = 0;   // over the batch, at the start of the step in progress
   std::int64_t attended_sum = 0;  // likewise

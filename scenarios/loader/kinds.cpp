@@ -141,7 +141,7 @@ void Duration::read(ReadContext& context, const Node& node, TimeNs& out) const {
   }
   Parsed<TimeNs> parsed = parse_duration(*text);
   if (!parsed.value && none) parsed.error += " (or 'none')";
-  if (const auto value = in_range(context, node, parsed, {low, kTimeMax}, format_duration))
+  if (const auto value = in_range(context, node, parsed, {low, high}, format_duration))
     out = *value;
 }
 

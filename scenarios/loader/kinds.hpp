@@ -88,6 +88,7 @@ struct Duration {
   TimeNs low = 0;
   bool none = false;  // the word "none" is kNever
   bool calendar = false;
+  TimeNs high = kTimeMax;
 
   void read(ReadContext& context, const Node& node, TimeNs& out) const;
   NodePtr write(const Surroundings& around, TimeNs& value) const;

@@ -167,6 +167,7 @@ template <class V>
 void describe(V& v, EnginePolicy& e) {
   const Enumeration choice;
   const Duration positive{.low = kMicrosecond};
+  const Duration interval{.low = kMicrosecond, .high = kDay};  // times a thousand failures fits
   const Duration timeout{.low = kMicrosecond, .none = true};
   describe_decisions(v, e);
   v.optional("drain_cap", e.drain_cap_ns, positive,
@@ -176,7 +177,7 @@ void describe(V& v, EnginePolicy& e) {
              "source first: decode renews the lease while it waits");
   v.optional("stale_pull", e.stale_pull, choice,
              "source first: what a pull after the lease has expired does");
-  v.optional("page_tokens", e.page_tokens, Integer{1, 65'536}, "tokens of a page, in every group");
+  v.optional("page_tokens", e.page_tokens, Integer{1, 65'535}, "tokens of a page, in every group");
   v.optional("free_order", e.free_order, choice, "which free page is used next");
   v.optional("zero_on_allocate", e.zero_on_allocate, Boolean{}, "pages are zeroed when allocated");
   v.optional("prefix_cache", e.prefix_cache, Boolean{}, "prefill nodes keep prefixes");
@@ -199,11 +200,12 @@ void describe(V& v, EnginePolicy& e) {
   v.optional("room_space", e.room_space, Unsigned64{}, "room numbers lie below this; 0: 63 bits");
   v.optional("bootstrap_timeout", e.bootstrap_timeout_ns, timeout, "handshake of a room");
   v.optional("waiting_timeout", e.waiting_timeout_ns, timeout, "from metadata sent to success");
-  v.optional("heartbeat_interval", e.heartbeat_interval_ns, positive,
+  v.optional("heartbeat_interval", e.heartbeat_interval_ns, interval,
              "decode asks prefill whether it lives");
   v.optional("heartbeat_failures_max", e.heartbeat_failures_max, Integer{1, 1'000},
              "then prefill is taken for dead");
-  v.optional("control_latency", e.control_latency_ns, Duration{}, "of one control message");
+  v.optional("control_latency", e.control_latency_ns, Duration{.high = kHour},
+             "of one control message");
   v.optional("route", e.route, choice, "how the router picks nodes");
   v.optional("bugs", e.bugs, Object{}, "deliberate bugs, to prove the oracles");
 }

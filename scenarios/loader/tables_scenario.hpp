@@ -103,7 +103,7 @@ void describe(V& v, DeploymentConfig& d) {
 
 template <class V>
 void describe(V& v, NetworkConfig& n) {
-  v.optional("link_latency", n.link_latency_ns, Duration{}, "of every link");
+  v.optional("link_latency", n.link_latency_ns, Duration{.high = kHour}, "of every link");
   v.optional("node_rate", n.node_bytes_per_second, byte_rate(1, {"hardware", 0}),
              "of a node's attachment; hardware: devices x their NIC");
   v.optional("spine_rate", n.spine_bytes_per_second, byte_rate(1, {"unlimited", 0}),

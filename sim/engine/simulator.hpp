@@ -34,6 +34,8 @@ class Schedule {
   [[nodiscard]] TimeNs now() const { return current_.at; }
   // Number of the event being applied, from 1; 0 before the first.
   [[nodiscard]] std::uint64_t event_number() const { return event_number_; }
+  // The micro-step of the event being applied.
+  [[nodiscard]] std::uint16_t delta() const { return current_.delta; }
   // The component whose event is being applied: the source of what it schedules.
   [[nodiscard]] std::uint32_t component() const { return current_.target; }
 

@@ -169,6 +169,9 @@ TEST_F(MalformedCases, ValuesThatDoNotFitTogether) {
                      .c_str());
   };
   each({
+      {"a latency without measure",
+       small_with("engine: sglang-v2", "engine: {preset: sglang-v2, control_latency: 2h}"),
+       "4:46: expected 0s to 1h, found '2h'"},
       {"nodes in all", small_with("nodes: 2", "nodes: 1024"),
        "6:3: 1025 nodes so far: a scenario has at most 1024 in all"},
       {"window above the model's", small_with("32_768", "200_000"),

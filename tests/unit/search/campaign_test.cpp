@@ -105,7 +105,8 @@ std::string outcomes(const RunConfig& config) {
 // A decode node that advances lazily gives what one that steps every token gives.
 TEST(Swarm, LazySteppingChangesNothing) {
   for (const char* engine : {"engine=fail-closed", "engine=sglang-v0",
-                             "engine={preset: vllm-nixl, lease: 2s, abort_release: at_once}"}) {
+                             "engine={preset: vllm-nixl, lease: 2s, abort_release: at_once}",
+                             "engine={preset: fail-closed, control_latency: 0s}"}) {
     const RunConfig config = base({engine});
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {
       RunConfig lazy = draw_swarm(config, seed);

@@ -185,5 +185,68 @@ faults:
 )");
 }
 
+const std::string kOneRequest = R"(handoff: 1
+name: small
+model: llama-3.1-8b
+engine: {preset: fail-closed, control_latency: 0s}
+cluster:
+  context_window: 4000
+  prefill: {hardware: 1xh100, kv_pool_tokens: 4096}
+  decode: {hardware: 1xh100, kv_pool_tokens: 4096}
+workload:
+  - requests: [{at: 4s, prompt_tokens: 100, output_tokens: 20}]
+)";
+
+TimeNs answered(const std::string& text, std::int32_t status) {
+  const Scenario s = parse_scenario(text, "x.yaml", HANDOFF_SOURCE_DIR "/models/catalog");
+  TimeNs end = -1;
+  RunObserver observer;
+  observer.on_outcome = [&](const RequestOutcome& o, const TenantNames&) {
+    EXPECT_EQ(o.status, status);
+    end = o.end_ns;
+  };
+  (void)run(s.run, observer);
+  return end;
+}
+
+// A node, or a link, is back when the last of the faults that keep it down has ended.
+TEST(PastFinds, FaultsThatOverlapDoNotEndEachOther) {
+  answered(kOneRequest + R"(faults:
+  - node_crash: {node: "decode[0]", at: 1s, for: 9s}
+  - node_crash: {node: "decode[0]", at: 2s, for: 1s}
+)",
+           503);
+  EXPECT_GT(answered(kOneRequest + R"(faults:
+  - link: {link: "prefill[0]->spine", at: 1s, for: 9s}
+  - link: {link: "prefill[0]->spine", at: 2s, for: 1s, rate: 50%}
+)",
+                     200),
+            10 * kSecond);
+}
+
+// An embedding prompt that its node rejects gets its answer, whatever is done for decode's sake.
+TEST(PastFinds, AnEmbeddingPromptTooLongIsAnswered) {
+  for (const char* engine : {"sglang-v0", "sglang-v1", "sglang-v2", "sglang-v3", "fail-closed"})
+    EXPECT_GE(
+        answered(std::string("handoff: 1\nname: e\nmodel: bge-base-en-v1.5\nengine: ") + engine +
+                     "\ncluster: {context_window: 512, prefill: {hardware: 1xh100}}\n"
+                     "workload: [{requests: [{at: 0s, prompt_tokens: 506, output_tokens: 0}]}]\n",
+                 400),
+        0)
+        << engine;
+}
+
+// An abort at the very end of a step: both ways of stepping decide after it.
+TEST(PastFinds, AnAbortAtTheEndOfAStep) {
+  const auto steps = [](const char* stepping) {
+    const Scenario s =
+        parse_scenario(kOneRequest + "stepping: " + stepping +
+                           "\nfaults: [{client_abort: {request: 0, at: 4s 36ms 762us 12ns}}]\n",
+                       "x.yaml", HANDOFF_SOURCE_DIR "/models/catalog");
+    return run(s.run).deployments[0].nodes[1].steps;
+  };
+  EXPECT_EQ(steps("lazy"), steps("every_token"));
+}
+
 }  // namespace
 }  // namespace handoff
